@@ -1,7 +1,6 @@
 // Describes the commands and options, and explains words that none of them takes.
 #include "command_line.hpp"
 
-#include "cli/results/progress.hpp"
 #include "cli/submission/toolchain.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/strings.hpp"

@@ -1,5 +1,5 @@
 // `check` in a bounded time, for a GPU that is lent for minutes: grades what is new or changed.
-#include "check_within.hpp"
+#include "check.hpp"
 
 #include "check_report.hpp"
 #include "cli/submission/object_cache.hpp"
@@ -369,8 +369,8 @@ private:
 
 } // namespace
 
-int check_within(const toolchain &t, const std::vector<std::string> &names, grade_options options,
-                 const check_options &wanted)
+int check_within(const toolchain &t, const std::vector<std::string> &names,
+                 const grade_options &options, const check_options &wanted)
 {
     return bounded_check(t, names, options, wanted).run();
 }

@@ -1,5 +1,5 @@
 // The demo command: grades each lab's worked versions and draws the ladder.
-#include "demo.hpp"
+#include "commands.hpp"
 
 #include "cli/grading/backend.hpp"
 #include "cli/results/lab_names.hpp"

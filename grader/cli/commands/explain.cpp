@@ -1,12 +1,11 @@
 // Grades on the simulator, reads its counters, and shows them beside the source.
-#include "explain.hpp"
+#include "commands.hpp"
 
 #include "cli/explain/explain_page.hpp"
 #include "cli/explain/explanation_text.hpp"
 #include "cli/grading/backend.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
-#include "grade.hpp"
 
 #include <fmt/format.h>
 
@@ -41,9 +40,7 @@ int explain_command(const toolchain &t, const std::string &word, grade_options o
     progress_line progress;
     build_for_grading(t, {i}, options.backend, progress);
     progress.say(fmt::format("counting {}", i.of->name));
-    std::string folder = t.build_root + "/submissions";
-    fs::create_directories(folder);
-    temporary_name counters(folder);
+    temporary_name counters(t.build_root + "/submissions");
     options.counters_file = counters.path();
     graded g = grade_counting(t, i, options);
     progress.clear();

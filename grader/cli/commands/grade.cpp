@@ -1,5 +1,5 @@
 // The `grade` command.
-#include "grade.hpp"
+#include "commands.hpp"
 
 #include "cli/grading/backend.hpp"
 #include "cli/results/progress.hpp"

@@ -1,5 +1,5 @@
 // The release command, which writes a student edition and tests it.
-#include "release.hpp"
+#include "commands.hpp"
 
 #include "cli/check/judgement.hpp"
 #include "cli/grading/backend.hpp"

@@ -3,7 +3,7 @@
 // Each grade runs the `grade` command in a child process, so that the screen and the keys survive
 // its failures. A save during a grade stops it and starts a new one, because a verdict on the old
 // text is of no use; a stopped grade records no points.
-#include "watch.hpp"
+#include "commands.hpp"
 
 #include "background_grade.hpp"
 #include "cli/grading/backend.hpp"
@@ -25,6 +25,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -212,23 +213,19 @@ private:
     // Handles a key; returns false to quit.
     bool press(char key)
     {
-        switch (key) {
+        switch (std::tolower(key)) {
         case 'q':
-        case 'Q':
         case 4: // Ctrl-D
             return false;
         case 'r':
-        case 'R':
             seed_ = choose_seed("");
             begin(false);
-            return true;
+            break;
         case 'h':
-        case 'H':
             help();
-            return true;
-        default:
-            return true;
+            break;
         }
+        return true;
     }
 
     // Shows one more hint, and with the last one where to read on; then all of them again.

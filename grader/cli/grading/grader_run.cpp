@@ -140,9 +140,7 @@ graded read_result(const toolchain &t, const lab &l, const subject &what,
 graded run_grader(const toolchain &t, const lab &l, const subject &what, const workers_of &worker,
                   const grade_options &options, const grade_progress &progress)
 {
-    std::string folder = t.build_root + "/submissions";
-    fs::create_directories(folder);
-    temporary_name result(folder);
+    temporary_name result(t.build_root + "/submissions");
     child c;
     c.arguments = {t.grader(l)};
     c.input = request_of(t, l, what, worker, options, result.path()).dump();

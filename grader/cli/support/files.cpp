@@ -121,6 +121,7 @@ std::string temporary_folder()
 
 temporary_name::temporary_name(const std::string &folder) : path_(folder + "/result.XXXXXX")
 {
+    fs::create_directories(folder);
     const grading::owned_fd fd(mkstemp(path_.data()));
     if (fd.get() < 0) throw machine_error(cannot_write(folder, errno));
     unlink(path_.c_str());

@@ -32,8 +32,8 @@ std::string temporary_folder();
 // machine_error if the folder may not be written. An empty path is no file.
 void require_writable(const std::string &option, const std::string &path);
 
-// A new name in a folder for a file that another process writes. The destructor removes that file.
-// Throws machine_error.
+// A new name in a folder, made if need be, for a file that another process writes. The destructor
+// removes that file. Throws machine_error.
 class temporary_name {
 public:
     explicit temporary_name(const std::string &folder);

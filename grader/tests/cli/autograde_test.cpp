@@ -1,5 +1,5 @@
 // Tests grading a class: the files that are found or refused, and the table of grades.
-#include "cli/commands/autograde.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/commands/doctor.hpp"
 #include "cli/results/class_results.hpp"
 #include "cli/support/errors.hpp"
