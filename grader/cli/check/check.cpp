@@ -88,7 +88,7 @@ void grade_all(const toolchain &t, std::vector<check_task> &tasks, const grade_o
         if (ran_out_of_time(tasks[i], by_lab))
             late.push_back(i);
         else
-            for (const check_finding &f : tasks[i].findings) result.count(tasks[i].of->name, f);
+            result.count(tasks[i]);
         if (i + 1 < tasks.size())
             progress.say(fmt::format("{}: {} ({}/{})", tasks[i + 1].of->name,
                                      tasks[i + 1].what.name, i + 2, tasks.size()));
@@ -105,7 +105,7 @@ void grade_all(const toolchain &t, std::vector<check_task> &tasks, const grade_o
             fmt::format("once more, alone: {} of {}", tasks[i].what.name, tasks[i].of->name));
         carry_out(t, tasks[i], patient);
         progress.clear();
-        for (const check_finding &f : tasks[i].findings) result.count(tasks[i].of->name, f);
+        result.count(tasks[i]);
     }
     progress.clear();
 }

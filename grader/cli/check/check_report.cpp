@@ -31,6 +31,11 @@ void check_tally::count(const std::string &lab, const check_finding &f)
     faults += fault;
 }
 
+void check_tally::count(const check_task &work)
+{
+    for (const check_finding &f : work.findings) count(work.of->name, f);
+}
+
 int check_tally::finish() const
 {
     if (!faults.empty()) fmt::print("\nWhat failed, once more:\n{}", faults);

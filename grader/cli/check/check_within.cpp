@@ -167,7 +167,7 @@ public:
     }
     int run()
     {
-        for (const check_task &w : tasks_) count(w); // tasks that cannot be graded
+        for (const check_task &w : tasks_) result_.count(w); // tasks that cannot be graded
         grade("solutions", side_by_side(), pick([this](const check_task &w) {
                   return is_solution(w) && w.only != "speed" && is_wanted(w);
               }));
@@ -211,10 +211,6 @@ private:
         return w.as == check_role::wrong && !w.lacks_mpi && w.findings.empty() && is_due(w);
     }
 
-    void count(const check_task &work)
-    {
-        for (const check_finding &f : work.findings) result_.count(work.of->name, f);
-    }
     // Runs on any thread: the results stay in a copy of the task until report() takes them over.
     check_task carried_out_in_time(std::size_t at) const
     {
@@ -230,7 +226,7 @@ private:
         check_task &work = tasks_[at];
         work.findings = std::move(done.findings);
         work.got = std::move(done.got);
-        count(work);
+        result_.count(work);
         if (work.findings.empty()) return;
         const table_of_lab &table = tables_.at(work.of->name);
         table.write(table.compared(tasks_, true));

@@ -92,8 +92,7 @@ std::string unmet(const expectation &e, const lab_view &graded)
     if (e.may_pass) return "";
     if (e.passes)
         return graded.status == "pass" ? "" : "it must pass here, but" + list_of_failures(graded);
-    auto at = std::ranges::find_if(graded.cases,
-                                   [&](const case_view &c) { return c.name == e.case_name; });
+    auto at = std::ranges::find(graded.cases, e.case_name, &case_view::name);
     if (at == graded.cases.end())
         return fmt::format("no case is called \"{}\"; got{}", e.case_name,
                            list_of_failures(graded));

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <initializer_list>
 #include <map>
 #include <system_error>
 #include <utility>
@@ -194,54 +195,35 @@ void print_open(const std::vector<grade_row> &rows, const terminal &out)
         }
 }
 
-// Writes the tables anew after each row, so that a stopped run keeps its rows. A full disk neither
-// ends the grading nor damages the files.
-class kept_tables {
-public:
-    explicit kept_tables(const autograde_options &wanted)
-        : all_{{"--csv", wanted.csv_file, as_csv}, {"--json", wanted.json_file, json_text}}
+// A table that is written anew after each row, so that a stopped run keeps its rows. A full disk
+// neither ends the grading nor damages the file.
+struct kept_table {
+    const char *option;
+    std::string file;     // empty: none
+    std::size_t rows = 0; // written
+    std::string problem = {};
+
+    void keep(std::size_t all, const std::string &text)
     {
-    }
-    void keep(const std::vector<grade_row> &rows, const grade_options &options)
-    {
-        for (table &t : all_) {
-            if (t.file.empty()) continue;
-            try {
-                write_atomically(t.file, t.text(rows, options.backend, options.seed));
-                t.rows = rows.size();
-            } catch (const machine_error &e) {
-                t.problem = e.what();
-            }
+        try {
+            write_atomically(file, text);
+            rows = all;
+        } catch (const machine_error &e) {
+            problem = e.what();
         }
     }
-    // Throws machine_error if the last rows could not be written.
-    void require_whole(std::size_t rows) const
-    {
-        std::string problems;
-        for (const table &t : all_)
-            if (!t.file.empty() && t.rows < rows)
-                problems +=
-                    fmt::format("{}{} {} holds {} of {} rows: {}", problems.empty() ? "" : "\n",
-                                t.option, t.file, t.rows, rows, t.problem);
-        if (!problems.empty()) throw machine_error(problems);
-    }
-
-private:
-    static std::string json_text(const std::vector<grade_row> &rows, const std::string &backend,
-                                 const std::string &seed)
-    {
-        return as_json(rows, backend, seed).dump(1) + "\n";
-    }
-    struct table {
-        const char *option;
-        std::string file; // empty: none
-        std::string (*text)(const std::vector<grade_row> &, const std::string &,
-                            const std::string &);
-        std::size_t rows = 0; // written
-        std::string problem = {};
-    };
-    table all_[2];
 };
+
+// Throws machine_error if the last rows could not be written.
+void require_whole(std::initializer_list<kept_table> tables, std::size_t rows)
+{
+    std::string problems;
+    for (const kept_table &t : tables)
+        if (!t.file.empty() && t.rows < rows)
+            problems += fmt::format("{}{} {} holds {} of {} rows: {}", problems.empty() ? "" : "\n",
+                                    t.option, t.file, t.rows, rows, t.problem);
+    if (!problems.empty()) throw machine_error(problems);
+}
 
 } // namespace
 
@@ -273,12 +255,14 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
     fmt::print("{}{}{}{}\n", padded("student", student), padded("lab", lab),
                padded("points", points_width), "first failure");
     std::vector<grade_row> rows;
-    kept_tables tables(wanted);
+    kept_table csv{"--csv", wanted.csv_file}, document{"--json", wanted.json_file};
     std::string unprinted; // why a row was not printed; empty: all rows were
     auto report = [&](std::size_t i) {
         progress.clear();
         rows.push_back(std::move(all[i].row));
-        tables.keep(rows, options);
+        if (!csv.file.empty()) csv.keep(rows.size(), as_csv(rows, options.backend, options.seed));
+        if (!document.file.empty())
+            document.keep(rows.size(), as_json(rows, options.backend, options.seed).dump(1) + "\n");
         try {
             print_row(rows.back(), student, lab, out);
         } catch (const std::system_error &e) { // its disk is full: the tables still get their rows
@@ -294,9 +278,8 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
         all.size(), max_parallel,
         [&](std::size_t i) { carry_out(t, all[i], options, todos.at(all[i].of->name)); }, report);
     print_open(rows, out);
-    auto count = [&](const char *status) {
-        return std::ranges::count_if(rows,
-                                     [&](const grade_row &row) { return row.status == status; });
+    auto count = [&](const std::string &status) {
+        return std::ranges::count(rows, status, &grade_row::status);
     };
     auto refused = std::ranges::count_if(rows, [](const grade_row &row) {
         return row.status != "error" && row.verdicts.contains("SUBMISSION_INVALID");
@@ -309,7 +292,7 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
                     options.backend, options.seed);
     fmt::print("\n{}\n", wrapped(sums, out.width, 2));
     if (!unprinted.empty()) throw machine_error("Some rows could not be printed: " + unprinted);
-    tables.require_whole(rows.size());
+    require_whole({csv, document}, rows.size());
     return faults > 0 ? infrastructure : passed;
 }
 

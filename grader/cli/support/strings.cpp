@@ -30,6 +30,19 @@ std::size_t distance(std::string_view a, std::string_view b)
     return row.back();
 }
 
+// Formats three significant digits: 0.125, 12.5, 1250.
+std::string three_figures(double v)
+{
+    if (v != 0 && (std::abs(v) < 0.001 || std::abs(v) >= 1e6)) return fmt::format("{:.2e}", v);
+    int digits = v == 0 ? 0 : 2 - static_cast<int>(std::floor(std::log10(std::abs(v))));
+    std::string text = fmt::format("{:.{}f}", v, std::max(0, digits));
+    if (text.find('.') != text.npos) {
+        text.erase(text.find_last_not_of('0') + 1);
+        if (text.back() == '.') text.pop_back();
+    }
+    return text;
+}
+
 // `split` is localtime_r or gmtime_r.
 std::string time_now(const char *format, decltype(localtime_r) *split)
 {
@@ -111,18 +124,6 @@ std::vector<std::string> words_between_blanks(const std::string &text)
         from = end + 1;
     }
     return words;
-}
-
-std::string three_figures(double v)
-{
-    if (v != 0 && (std::abs(v) < 0.001 || std::abs(v) >= 1e6)) return fmt::format("{:.2e}", v);
-    int digits = v == 0 ? 0 : 2 - static_cast<int>(std::floor(std::log10(std::abs(v))));
-    std::string text = fmt::format("{:.{}f}", v, std::max(0, digits));
-    if (text.find('.') != text.npos) {
-        text.erase(text.find_last_not_of('0') + 1);
-        if (text.back() == '.') text.pop_back();
-    }
-    return text;
 }
 
 std::string value_words(double value, const std::string &unit)
