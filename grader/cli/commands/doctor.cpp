@@ -316,8 +316,6 @@ diagnosis built(const machine_places &places, const std::optional<toolchain> &t)
             "needed: to grade anything", "run ./workbook, which configures it"};
 }
 
-} // namespace
-
 machine_places ordinary_places()
 {
     machine_places places;
@@ -327,6 +325,8 @@ machine_places ordinary_places()
     places.toolchain = toolchain_path();
     return places;
 }
+
+} // namespace
 
 std::vector<diagnosis> diagnose(const machine_places &places)
 {
