@@ -1,7 +1,6 @@
 // Describes the commands and options, and explains words that none of them takes.
 #include "command_line.hpp"
 
-#include "cli/results/progress.hpp"
 #include "cli/submission/toolchain.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/strings.hpp"
@@ -9,7 +8,6 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstdio>
 
 namespace cli {
@@ -17,6 +15,7 @@ namespace cli {
 namespace {
 
 constexpr const char *about = "CUDA labs, graded: on your GPU, or in the workbook's simulator.";
+
 // The labs installed beside the program decide what the help shows: a student edition has no
 // solutions, and may have only one lab.
 struct installed_labs {
@@ -117,188 +116,176 @@ zero. What a submission or a compiler wrote is cut and made safe.
 Exit status: 0 it was converted, whatever the grade; 2 wrong usage, or RESULT is
 none; 99 the machine could not write it.)";
 
-// Rejects empty arguments: usually an unset shell variable.
-const CLI::Validator not_empty(
-    [](const std::string &word) {
-        return word.empty() ? std::string("it was given an empty word") : std::string();
-    },
-    "");
+// Adds an option that rejects an empty argument, which usually is an unset shell variable.
+template <typename T>
+CLI::Option *add_option(CLI::App &command, const char *name, T &to, const char *help)
+{
+    static const CLI::Validator not_empty(
+        [](const std::string &word) {
+            return word.empty() ? std::string("it was given an empty word") : std::string();
+        },
+        "");
+    return command.add_option(name, to, help)->check(not_empty);
+}
 
 void add_labs(CLI::App &command, command_line &o)
 {
-    command.add_option("LAB", o.labs, "number or part of a name; none: all labs")->check(not_empty);
+    add_option(command, "LAB", o.labs, "number or part of a name; none: all labs");
 }
 
 void add_one_lab(CLI::App &command, command_line &o)
 {
-    command.add_option("LAB", o.one_lab, "number or part of a name")->required()->check(not_empty);
+    add_option(command, "LAB", o.one_lab, "number or part of a name")->required();
 }
 
-void add_backend(CLI::App &command, command_line &o)
+void add_seed(CLI::App &command, command_line &o)
+{
+    add_option(command, "--seed", o.grade.seed, "hexadecimal: repeat the inputs of an earlier run");
+}
+
+void add_backend_and_seed(CLI::App &command, command_line &o)
 {
     command
         .add_option("--backend", o.grade.backend,
                     "auto (default): gpu where there is one, else sim")
         ->check(CLI::IsMember({"auto", "gpu", "sim"}));
+    add_seed(command, o);
 }
 
-void add_seed(CLI::App &command, command_line &o)
+void describe_grade(CLI::App &grade, command_line &o)
 {
-    command.add_option("--seed", o.grade.seed, "hexadecimal: repeat the inputs of an earlier run")
-        ->check(not_empty);
-}
-
-struct commands {
-    CLI::App app{about, "./workbook"};
-    CLI::App *explain, *demo, *watch, *grade, *hint, *reset, *test, *doctor, *check, *release,
-        *autograde, *convert;
-};
-
-void describe_explain(commands &c, command_line &o)
-{
-    c.explain = c.app.add_subcommand("explain", "your source, with what the memory system did");
-    c.explain->footer(about_explain);
-    add_one_lab(*c.explain, o);
-    c.explain
-        ->add_option("--case", o.grade.pattern,
-                     "cases whose name contains it; none: those of speed")
-        ->check(not_empty);
-    c.explain->add_option("--submission", o.grade.submission, "explain this .cu file instead")
-        ->check(not_empty);
-    c.explain->add_flag("--solutions", o.grade.solutions, "explain the worked solutions instead");
-    add_seed(*c.explain, o);
-    c.explain->add_option("--html", o.page, "also write a page that pictures the worst accesses")
-        ->check(not_empty);
-}
-
-// Leaves commands for instructors, and those that show worked solutions, out of a student's help.
-void hide_from_students(commands &c)
-{
-    for (CLI::App *command : {c.demo, c.check, c.release, c.autograde, c.convert})
-        command->group("");
-    for (CLI::App *command : {c.grade, c.explain}) command->get_option("--solutions")->group("");
-}
-
-void describe(commands &c, command_line &o, const installed_labs &here)
-{
-    c.app.footer(examples(here));
-    c.app.require_subcommand(0, 1);
-    c.app.set_help_flag("-h,--help", "print this help and exit");
-    c.demo = c.app.add_subcommand("demo", "grade the worked solutions and draw the ladders");
-    add_labs(*c.demo, o);
-    add_backend(*c.demo, o);
-    add_seed(*c.demo, o);
-
-    c.watch = c.app.add_subcommand("watch", "grade your stub after every save, until q");
-    c.watch->footer(about_watch);
-    add_one_lab(*c.watch, o);
-    add_backend(*c.watch, o);
-    add_seed(*c.watch, o);
-
-    c.grade = c.app.add_subcommand("grade", "grade your labs/LAB/stub.cu");
-    add_labs(*c.grade, o);
-    c.grade
-        ->add_option("--case", o.grade.pattern,
-                     "the case of this name, or all whose name contains it")
-        ->check(not_empty);
-    c.grade->add_option("--submission", o.grade.submission, "grade this .cu file instead")
-        ->check(not_empty);
-    c.grade->add_flag("--solutions", o.grade.solutions, "grade the worked solutions instead");
-    add_backend(*c.grade, o);
-    add_seed(*c.grade, o);
-    c.grade->add_option("--schedule", o.grade.schedule, "simulator: who takes turns when")
+    add_labs(grade, o);
+    add_option(grade, "--case", o.grade.pattern,
+               "the case of this name, or all whose name contains it");
+    add_option(grade, "--submission", o.grade.submission, "grade this .cu file instead");
+    grade.add_flag("--solutions", o.grade.solutions, "grade the worked solutions instead");
+    add_backend_and_seed(grade, o);
+    grade.add_option("--schedule", o.grade.schedule, "simulator: who takes turns when")
         ->check(CLI::IsMember({"index", "random", "late"}));
-    c.grade->add_option("--json", o.grade.json_file, "also write the results to this file")
-        ->check(not_empty);
-    c.grade
-        ->add_option("--pictures", o.grade.picture_folder,
-                     "folder for the pictures that some cases draw")
-        ->check(not_empty);
-    c.grade->add_flag("--require-gpu", o.grade.require_gpu,
-                      "without a GPU: exit status 99, not 77");
+    add_option(grade, "--json", o.grade.json_file, "also write the results to this file");
+    add_option(grade, "--pictures", o.grade.picture_folder,
+               "folder for the pictures that some cases draw");
+    grade.add_flag("--require-gpu", o.grade.require_gpu, "without a GPU: exit status 99, not 77");
+}
 
-    describe_explain(c, o);
+void describe_explain(CLI::App &explain, command_line &o)
+{
+    explain.footer(about_explain);
+    add_one_lab(explain, o);
+    add_option(explain, "--case", o.grade.pattern,
+               "cases whose name contains it; none: those of speed");
+    add_option(explain, "--submission", o.grade.submission, "explain this .cu file instead");
+    explain.add_flag("--solutions", o.grade.solutions, "explain the worked solutions instead");
+    add_seed(explain, o);
+    add_option(explain, "--html", o.page, "also write a page that pictures the worst accesses");
+}
 
-    c.hint = c.app.add_subcommand("hint", "one more hint for the TODO you are at");
-    add_one_lab(*c.hint, o);
-    c.hint->add_option("--todo", o.hint.todo, "for this TODO instead")->check(CLI::Range(1, 9999));
-    c.hint->add_flag("--again", o.hint.again, "those shown before, and no other");
-
-    c.reset = c.app.add_subcommand("reset", "put a stub back to how it was; keeps your file");
-    add_one_lab(*c.reset, o);
-    c.reset->add_flag("--yes", o.agreed, "do not ask");
-
-    // The launcher runs the tests itself; this program only prints the help.
-    c.test = c.app.add_subcommand("test", "run the project's own tests");
-    c.test->footer(about_tests);
-    c.test->add_option("NAME", o.labs, "only these tests; none: all");
-
-    c.doctor = c.app.add_subcommand("doctor", "what this machine has, and what that enables");
-
-    c.check = c.app.add_subcommand("check", "maintainers: prove that each grader grades rightly");
-    add_labs(*c.check, o);
-    add_backend(*c.check, o);
-    add_seed(*c.check, o);
+void describe_check(CLI::App &check, command_line &o)
+{
+    add_labs(check, o);
+    add_backend_and_seed(check, o);
     CLI::Option *whole =
-        c.check->add_flag("--whole", o.check.whole, "all cases of the wrong submissions, too");
-    CLI::Option *record = c.check->add_flag(
-        "--record", o.check.record, "keep new verdicts, and changed ones that have a reason");
+        check.add_flag("--whole", o.check.whole, "all cases of the wrong submissions, too");
+    CLI::Option *record = check.add_flag("--record", o.check.record,
+                                         "keep new verdicts, and changed ones that have a reason");
     CLI::Option *budget =
-        c.check
-            ->add_option_function<int>(
-                "--budget", [&o](int s) { o.check.budget = std::chrono::seconds(s); },
-                "in so many seconds: solutions, headline speeds, then what is new or changed")
+        check
+            .add_option("--budget", o.check.budget,
+                        "in so many seconds: solutions, headline speeds, then what is new or "
+                        "changed")
             ->check(CLI::Range(1, 86400))
             ->excludes(whole)
             ->excludes(record);
-    c.check->add_option("--tables", o.check.tables, "with --budget: the folder of its tables")
-        ->check(not_empty)
+    add_option(check, "--tables", o.check.tables, "with --budget: the folder of its tables")
         ->needs(budget);
-    c.check->add_flag("--due", o.check.only_due, "with --budget: only what is new or changed")
+    check.add_flag("--due", o.check.only_due, "with --budget: only what is new or changed")
         ->needs(budget);
+}
 
-    c.release = c.app.add_subcommand("release", "instructors: write the student edition");
-    c.release->footer(about_release);
-    c.release->add_option("DIR", o.release.folder, "folder to make")->required()->check(not_empty);
-    c.release->add_option("LAB", o.release.words, "the labs in it; none: all")->check(not_empty);
-    c.release->add_flag("!--without-proof", o.release.proof, "only write it: some seconds");
+void describe_autograde(CLI::App &autograde, command_line &o)
+{
+    autograde.footer(about_autograde);
+    add_option(autograde, "FOLDER", o.autograde.folder, "holds a folder a student")->required();
+    add_labs(autograde, o);
+    add_option(autograde, "--csv", o.autograde.csv_file, "write a row a student and lab");
+    add_option(autograde, "--json", o.autograde.json_file, "the same with every case");
+    autograde.add_flag("--without-sandbox", o.autograde.without_sandbox,
+                       "run strangers' code also where it cannot be shut off from the machine");
+    add_backend_and_seed(autograde, o);
+}
 
-    c.autograde = c.app.add_subcommand("autograde", "instructors: grade a class's files");
-    c.autograde->footer(about_autograde);
-    c.autograde->add_option("FOLDER", o.autograde.folder, "holds a folder a student")
-        ->required()
-        ->check(not_empty);
-    c.autograde->add_option("LAB", o.autograde.words, "number or part of a name; none: all labs")
-        ->check(not_empty);
-    c.autograde->add_option("--csv", o.autograde.csv_file, "write a row a student and lab")
-        ->check(not_empty);
-    c.autograde->add_option("--json", o.autograde.json_file, "the same with every case")
-        ->check(not_empty);
-    c.autograde->add_flag("--without-sandbox", o.autograde.without_sandbox,
-                          "run strangers' code also where it cannot be shut off from the machine");
-    add_backend(*c.autograde, o);
-    add_seed(*c.autograde, o);
-
-    c.convert = c.app.add_subcommand("convert", "instructors: a result for your course system");
-    c.convert->footer(about_convert);
-    c.convert->add_option("RESULT", o.convert.file, "what --json wrote; -: standard input")
-        ->required()
-        ->check(not_empty);
-    c.convert->add_option("--to", o.convert.format, "the form to write")
+void describe_convert(CLI::App &convert, command_line &o)
+{
+    convert.footer(about_convert);
+    add_option(convert, "RESULT", o.convert.file, "what --json wrote; -: standard input")
+        ->required();
+    convert.add_option("--to", o.convert.format, "the form to write")
         ->required()
         ->check(CLI::IsMember({"junit", "gradescope", "github", "prairielearn", "text"}));
-    c.convert->add_option("--output", o.convert.output, "file to write; none: standard output")
-        ->check(not_empty);
-    c.convert->add_option("--student", o.convert.student, "of a class: whose results")
-        ->check(not_empty);
-    if (!here.solutions) hide_from_students(c);
+    add_option(convert, "--output", o.convert.output, "file to write; none: standard output");
+    add_option(convert, "--student", o.convert.student, "of a class: whose results");
+}
+
+void describe(CLI::App &app, command_line &o, const installed_labs &here)
+{
+    app.footer(examples(here));
+    app.require_subcommand(0, 1);
+    app.set_help_flag("-h,--help", "print this help and exit");
+    auto add = [&](const char *name, const char *does) -> CLI::App & {
+        return *app.add_subcommand(name, does);
+    };
+    CLI::App &demo = add("demo", "grade the worked solutions and draw the ladders");
+    add_labs(demo, o);
+    add_backend_and_seed(demo, o);
+
+    CLI::App &watch = add("watch", "grade your stub after every save, until q");
+    watch.footer(about_watch);
+    add_one_lab(watch, o);
+    add_backend_and_seed(watch, o);
+
+    describe_grade(add("grade", "grade your labs/LAB/stub.cu"), o);
+    describe_explain(add("explain", "your source, with what the memory system did"), o);
+
+    CLI::App &hint = add("hint", "one more hint for the TODO you are at");
+    add_one_lab(hint, o);
+    hint.add_option("--todo", o.hint.todo, "for this TODO instead")->check(CLI::Range(1, 9999));
+    hint.add_flag("--again", o.hint.again, "those shown before, and no other");
+
+    CLI::App &reset = add("reset", "put a stub back to how it was; keeps your file");
+    add_one_lab(reset, o);
+    reset.add_flag("--yes", o.agreed, "do not ask");
+
+    // The launcher runs the tests itself; this program only prints the help.
+    CLI::App &test = add("test", "run the project's own tests");
+    test.footer(about_tests);
+    test.add_option("NAME", o.labs, "only these tests; none: all");
+
+    add("doctor", "what this machine has, and what that enables");
+
+    describe_check(add("check", "maintainers: prove that each grader grades rightly"), o);
+
+    CLI::App &release = add("release", "instructors: write the student edition");
+    release.footer(about_release);
+    add_option(release, "DIR", o.release.folder, "folder to make")->required();
+    add_option(release, "LAB", o.release.words, "the labs in it; none: all");
+    release.add_flag("!--without-proof", o.release.proof, "only write it: some seconds");
+
+    describe_autograde(add("autograde", "instructors: grade a class's files"), o);
+    describe_convert(add("convert", "instructors: a result for your course system"), o);
+
+    // A student's help leaves out what is for instructors, and what shows worked solutions.
+    if (here.solutions) return;
+    for (const char *name : {"demo", "check", "release", "autograde", "convert"})
+        app.get_subcommand(name)->group("");
+    for (const char *name : {"grade", "explain"})
+        app.get_subcommand(name)->get_option("--solutions")->group("");
 }
 
 // Suggests the option or command that was probably meant by a word that CLI11 did not expect.
 std::string near_miss(const CLI::App &command, const std::string &word)
 {
     std::vector<std::string> known;
-    if (word.rfind("-", 0) == 0) {
+    if (word.starts_with("-")) {
         for (const CLI::Option *option : command.get_options())
             if (!option->get_lnames().empty()) known.push_back("--" + option->get_lnames()[0]);
     } else {
@@ -309,35 +296,35 @@ std::string near_miss(const CLI::App &command, const std::string &word)
 }
 
 // The message for an argument after those that a command takes.
-std::string one_too_many(const commands &c, const CLI::App &command, const std::string &word)
+std::string one_too_many(const CLI::App &command, const std::string &word)
 {
     const bool takes_lab = command.get_option_no_throw("LAB") != nullptr;
     std::string what = fmt::format("{} takes {}; \"{}\" is one too many.", command.get_name(),
                                    takes_lab ? "one lab" : "no further word", sanitized(word, 100));
     const bool number = word.size() <= 4 && word.find_first_not_of("0123456789") == word.npos;
-    if (&command == c.hint && number && std::stoi(word) > 0)
+    if (command.get_name() == "hint" && number && std::stoi(word) > 0)
         what += fmt::format(" Did you mean --todo {}?", std::stoi(word));
     return what;
 }
 
 // The message for a word that no command or option takes.
-std::string unexpected(const commands &c, const CLI::App &command, const std::string &word)
+std::string unexpected(const CLI::App &app, const CLI::App &command, const std::string &word)
 {
-    const bool option = word.rfind("-", 0) == 0;
-    if (&command != &c.app && !option) return one_too_many(c, command, word);
+    const bool option = word.starts_with("-");
+    if (&command != &app && !option) return one_too_many(command, word);
     return fmt::format("there is no {} \"{}\".{}", option ? "option" : "command",
                        sanitized(word, 100), near_miss(command, word));
 }
 
-int refuse(const commands &c, const CLI::ParseError &e)
+int refuse(const CLI::App &app, const CLI::ParseError &e)
 {
-    const CLI::App *command = &c.app;
-    if (!c.app.get_subcommands().empty()) command = c.app.get_subcommands()[0];
-    std::string help = command == &c.app ? "" : command->get_name() + " ";
+    const CLI::App *command = &app;
+    if (!app.get_subcommands().empty()) command = app.get_subcommands()[0];
+    std::string help = command == &app ? "" : command->get_name() + " ";
     std::vector<std::string> extra = command->remaining();
-    if (extra.empty()) extra = c.app.remaining();
+    if (extra.empty()) extra = app.remaining();
     std::string what = e.what();
-    if (!extra.empty()) what = unexpected(c, *command, extra[0]);
+    if (!extra.empty()) what = unexpected(app, *command, extra[0]);
     fmt::print(stderr, "{}\nSee: ./workbook {}--help\n", what, help);
     return wrong_usage;
 }
@@ -346,16 +333,16 @@ int refuse(const commands &c, const CLI::ParseError &e)
 
 std::optional<int> parse_command_line(int count, char **words, command_line &to)
 {
-    commands c;
-    describe(c, to, find_installed_labs());
+    CLI::App app(about, "./workbook");
+    describe(app, to, find_installed_labs());
     try {
-        c.app.parse(count, words);
+        app.parse(count, words);
     } catch (const CLI::CallForHelp &e) {
-        return c.app.exit(e);
+        return app.exit(e);
     } catch (const CLI::ParseError &e) {
-        return refuse(c, e);
+        return refuse(app, e);
     }
-    if (!c.app.get_subcommands().empty()) to.command = c.app.get_subcommands()[0]->get_name();
+    if (!app.get_subcommands().empty()) to.command = app.get_subcommands()[0]->get_name();
     return {};
 }
 

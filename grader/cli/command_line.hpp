@@ -2,11 +2,7 @@
 #pragma once
 
 #include "cli/check/check.hpp"
-#include "cli/commands/autograde.hpp"
-#include "cli/commands/convert.hpp"
-#include "cli/commands/grade.hpp"
-#include "cli/commands/hint.hpp"
-#include "cli/commands/release.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <optional>
 #include <string>

@@ -1,15 +1,7 @@
 // cuda-workbook: the workbook's commands; ./workbook prepares the machine, then runs this program.
 #include "cli/check/check.hpp"
-#include "cli/commands/autograde.hpp"
-#include "cli/commands/convert.hpp"
-#include "cli/commands/demo.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/commands/doctor.hpp"
-#include "cli/commands/explain.hpp"
-#include "cli/commands/grade.hpp"
-#include "cli/commands/hint.hpp"
-#include "cli/commands/release.hpp"
-#include "cli/commands/reset.hpp"
-#include "cli/commands/watch.hpp"
 #include "cli/results/progress.hpp"
 #include "cli/results/stub_original.hpp"
 #include "cli/submission/toolchain.hpp"
@@ -28,12 +20,6 @@ namespace {
 
 using namespace cli;
 
-int where_am_i_command(const toolchain &t)
-{
-    fmt::print("{}", where_am_i(t, read_progress(t), detect_terminal(1)));
-    return passed;
-}
-
 int run_command(const command_line &o)
 {
     if (o.command == "doctor") return doctor_command();
@@ -41,11 +27,7 @@ int run_command(const command_line &o)
         throw usage_error("the tests are run by the launcher: ./workbook test");
     if (o.command == "convert") return convert_command(o.convert);
     toolchain t = read_toolchain(toolchain_path());
-    if (o.command == "autograde") {
-        autograde_options all = o.autograde;
-        all.grade = o.grade;
-        return autograde_command(t, all);
-    }
+    if (o.command == "autograde") return autograde_command(t, o.labs, o.grade, o.autograde);
     if (o.command == "release") return release_command(t, o.release);
     if (o.command == "check") return check_command(t, o.labs, o.grade, o.check);
     copy_stubs(t);
@@ -55,7 +37,8 @@ int run_command(const command_line &o)
     if (o.command == "grade") return grade_command(t, o.labs, o.grade);
     if (o.command == "hint") return hint_command(t, o.one_lab, o.hint);
     if (o.command == "reset") return reset_command(t, o.one_lab, o.agreed);
-    return where_am_i_command(t);
+    fmt::print("{}", where_am_i(t, read_progress(t), detect_terminal(1)));
+    return passed;
 }
 
 void complain(const std::exception &e)

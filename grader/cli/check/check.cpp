@@ -2,7 +2,6 @@
 #include "check.hpp"
 
 #include "check_report.hpp"
-#include "check_within.hpp"
 #include "cli/grading/backend.hpp"
 #include "cli/results/lab_names.hpp"
 #include "cli/results/student_edition.hpp"
@@ -24,6 +23,7 @@ constexpr double max_share = 0.16;
 constexpr std::size_t min_labs = 10;  // a share among fewer labs says little
 constexpr int patience = 10;          // factor on the time limits of a second attempt
 constexpr std::size_t max_lines = 30; // differences from the table to show
+constexpr const char *table_seed = "1";
 
 // Prints once which checks a student edition skips.
 void note_edition(const toolchain &t)
@@ -59,7 +59,7 @@ bool ran_out_of_time(const check_task &work, const tables &by_lab)
                     return r.varies() || r.verdict == "TIMEOUT";
         return !work.has_fault();
     };
-    return std::any_of(work.got.rows.begin(), work.got.rows.end(), [&](const verdict_row &row) {
+    return std::ranges::any_of(work.got.rows, [&](const verdict_row &row) {
         return row.verdict == "TIMEOUT" && !stated(row);
     });
 }
@@ -88,14 +88,14 @@ void grade_all(const toolchain &t, std::vector<check_task> &tasks, const grade_o
         if (ran_out_of_time(tasks[i], by_lab))
             late.push_back(i);
         else
-            for (const check_finding &f : tasks[i].findings) result.count(tasks[i].of->name, f);
+            result.count(tasks[i]);
         if (i + 1 < tasks.size())
             progress.say(fmt::format("{}: {} ({}/{})", tasks[i + 1].of->name,
                                      tasks[i + 1].what.name, i + 2, tasks.size()));
     };
     // Two graders on one GPU would spoil each other's times.
     unsigned max_parallel = options.backend == "gpu" ? 1 : cores() + 1; // some tasks only wait
-    run_all(
+    parallel_for(
         tasks.size(), max_parallel, [&](std::size_t i) { carry_out(t, tasks[i], options); },
         report);
     grade_options patient = options;
@@ -105,7 +105,7 @@ void grade_all(const toolchain &t, std::vector<check_task> &tasks, const grade_o
             fmt::format("once more, alone: {} of {}", tasks[i].what.name, tasks[i].of->name));
         carry_out(t, tasks[i], patient);
         progress.clear();
-        for (const check_finding &f : tasks[i].findings) result.count(tasks[i].of->name, f);
+        result.count(tasks[i]);
     }
     progress.clear();
 }
@@ -178,33 +178,29 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
                   const check_options &wanted)
 {
     std::vector<check_task> tasks;
-    std::vector<std::string> targets;
+    std::vector<item> graded;
     progress_line progress;
     std::vector<std::string> names = find_labs(words, t.lab_names(true));
     if (names.empty()) throw usage_error("this workbook has no labs yet");
-    options.seed = choose_seed(options.seed);
-    options.backend =
-        choose_backend(t, lab_called(t, names[0]), options.backend, options.require_gpu, progress)
-            .backend;
+    settle(t, lab_called(t, names[0]), options, progress);
     const bool has_table = options.seed == table_seed && options.backend == "sim" &&
                            !is_student_edition(t.source_root);
     if (wanted.record && !has_table)
         throw usage_error("--record needs --seed 1 and the simulator, and the whole workbook: the "
                           "table of verdicts is about these");
     const bool is_of_gpu_table = options.seed == table_seed && options.backend == "gpu";
-    if (wanted.budget.count() > 0 && wanted.tables.empty() && !is_of_gpu_table)
+    if (wanted.budget > 0 && wanted.tables.empty() && !is_of_gpu_table)
         throw usage_error("--budget needs a GPU and --seed 1, which the project's tables of a GPU "
                           "are about; --tables FOLDER keeps others");
     for (const std::string &name : names)
         for (check_task &work : tasks_of(t, lab_called(t, name), options.backend)) {
-            for (const std::string &target : grade_targets(t, *work.of, work.what, options.backend))
-                targets.push_back(target);
+            graded.push_back({work.of, work.what});
             tasks.push_back(std::move(work));
         }
     const bool whole = wanted.whole || wanted.record;
     if (!whole) narrow_mistakes(t, tasks, options.backend, !has_table);
-    build_targets(t, targets, progress);
-    if (wanted.budget.count() > 0) return check_within(t, names, options, wanted);
+    build_for_grading(t, graded, options.backend, progress);
+    if (wanted.budget > 0) return check_within(t, names, options, wanted);
 
     check_tally result;
     note_edition(t);

@@ -3,20 +3,27 @@
 
 #include "cli/grading/grader_run.hpp"
 
-#include <chrono>
-
 namespace cli {
 
 struct check_options {
-    bool whole = false;             // also grade all cases of the wrong submissions
-    bool record = false;            // write new rows and listed changes to the table of verdicts
-    std::chrono::seconds budget{0}; // for check_within; 0: everything, without a limit
+    bool whole = false;    // also grade all cases of the wrong submissions
+    bool record = false;   // write new rows and listed changes to the table of verdicts
+    int budget = 0;        // seconds for check_within; 0: everything, without a limit
     bool only_due = false; // for check_within: skip rows that were made from the same files
     std::string tables;    // for check_within: the folder of its tables; empty: the project's
 };
-constexpr const char *table_seed = "1"; // the seed of the table of verdicts
 
 int check_command(const toolchain &t, const std::vector<std::string> &words, grade_options options,
                   const check_options &wanted);
+
+// Checks in a bounded time, for a GPU that is lent for minutes: grades the labs until
+// wanted.budget, counted from now, is over. It begins with the correctness cases of the solutions,
+// some in parallel, and each lab's headline speed case for naive and solution, alone;
+// wanted.only_due skips those that are not due. Then follow, only where the table's rows are
+// missing or were made from other files, the correctness cases of naive, rungs, library, filled
+// stub and stub, and the case that each wrong submission is about. The GPU's tables in
+// wanted.tables are up to date however this ends.
+int check_within(const toolchain &t, const std::vector<std::string> &names,
+                 const grade_options &options, const check_options &wanted);
 
 } // namespace cli

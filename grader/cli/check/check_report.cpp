@@ -31,6 +31,11 @@ void check_tally::count(const std::string &lab, const check_finding &f)
     faults += fault;
 }
 
+void check_tally::count(const check_task &work)
+{
+    for (const check_finding &f : work.findings) count(work.of->name, f);
+}
+
 int check_tally::finish() const
 {
     if (!faults.empty()) fmt::print("\nWhat failed, once more:\n{}", faults);
@@ -79,11 +84,10 @@ void table_of_lab::write(const verdict_comparison &c) const
     write_atomically(path_, as_csv(c.recorded));
 }
 
-std::string indented(const std::string &text)
+std::string indented(std::string text)
 {
-    std::string result;
-    for (const std::string &line : lines(text)) result += (result.empty() ? "" : "\n      ") + line;
-    return result;
+    replace_all(text, "\n", "\n      ");
+    return text;
 }
 
 } // namespace cli

@@ -10,6 +10,7 @@ struct check_tally {
     std::string faults; // repeated at the end, so that the tail of a log has them
     // Prints the finding, and counts it.
     void count(const std::string &lab, const check_finding &f);
+    void count(const check_task &work); // all its findings
     // Prints the faults once more and the last line, and returns the exit status.
     int finish() const;
 };
@@ -34,6 +35,6 @@ private:
     std::vector<verdict_change> changes_;
 };
 
-std::string indented(const std::string &text); // indents lines like a finding's
+std::string indented(std::string text); // indents lines like a finding's
 
 } // namespace cli

@@ -3,6 +3,7 @@
 
 #include "cli/results/stub_original.hpp"
 #include "cli/submission/batch_compile.hpp"
+#include "cli/submission/ninja.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "cli/support/parallel_for.hpp"
@@ -27,8 +28,7 @@ lab compiled_as(const lab &of, check_role as)
 {
     lab l = of;
     if (as == check_role::wrong)
-        std::replace(l.nvcc.begin(), l.nvcc.end(), std::string("-std=c++20"),
-                     std::string("-std=c++14"));
+        std::ranges::replace(l.nvcc, std::string("-std=c++20"), std::string("-std=c++14"));
     return l;
 }
 
@@ -59,8 +59,7 @@ bool must_hit_limit(const toolchain &t, const check_task &work, const std::strin
 
 bool check_task::has_fault() const
 {
-    return std::any_of(findings.begin(), findings.end(),
-                       [](const check_finding &f) { return !f.fault.empty(); });
+    return std::ranges::any_of(findings, [](const check_finding &f) { return !f.fault.empty(); });
 }
 
 void narrow_mistakes(const toolchain &t, std::vector<check_task> &tasks, const std::string &backend,
@@ -131,7 +130,7 @@ std::map<std::string, double> compile_all(const toolchain &t, std::vector<check_
         if (!work.of->test && (labs.empty() || labs.back() != work.of)) labs.push_back(work.of);
     constexpr check_role roles[] = {check_role::right, check_role::wrong};
     std::vector<double> seconds(labs.size() * std::size(roles));
-    run_all(seconds.size(), cores(), [&](std::size_t i) {
+    parallel_for(seconds.size(), cores(), [&](std::size_t i) {
         const lab &l = *labs[i / std::size(roles)];
         std::vector<check_task *> chosen;
         for (check_task &work : tasks)
@@ -145,12 +144,6 @@ std::map<std::string, double> compile_all(const toolchain &t, std::vector<check_
 }
 
 namespace {
-
-std::string case_of_mistake(const toolchain &t, const check_task &work, const std::string &backend)
-{
-    if (work.as != check_role::wrong) return {};
-    return expectation_of(t, work, backend).case_name;
-}
 
 void replace(std::vector<verdict_row> &rows, const verdict_row &by)
 {
@@ -185,8 +178,8 @@ void grade_into(const toolchain &t, check_task &work, grade_options options)
         if (!work.chance.empty()) state_chance(row, work.chance);
     }
     // A stub that may be a student's proves nothing about the grader; tables have one schedule.
-    const bool skipped = std::any_of(work.findings.begin(), work.findings.end(),
-                                     [](const check_finding &f) { return !f.skipped.empty(); });
+    const bool skipped = std::ranges::any_of(
+        work.findings, [](const check_finding &f) { return !f.skipped.empty(); });
     if (skipped || !work.schedule.empty())
         work.got = {work.submission(), graded_submission::not_at_all, {}};
 }
@@ -202,8 +195,10 @@ void carry_out(const toolchain &t, check_task &work, grade_options options)
     try {
         grade_into(t, work, options);
         // An earlier case, by never ending for instance, may decide the case that this is about.
-        std::string about = work.whole() ? case_of_mistake(t, work, options.backend) : "";
-        if (!about.empty() && work.has_fault()) {
+        std::string about;
+        if (work.as == check_role::wrong && work.whole() && work.has_fault())
+            about = expectation_of(t, work, options.backend).case_name;
+        if (!about.empty()) {
             check_task alone = work;
             alone.case_name = about;
             alone.cpu_seconds = 0; // counts this grading; `work` has the first one's
@@ -236,13 +231,8 @@ std::vector<std::string> sources_in(const std::string &folder)
     if (fs::is_directory(folder))
         for (const fs::directory_entry &e : fs::directory_iterator(folder))
             if (e.path().extension() == ".cu") paths.push_back(e.path().string());
-    std::sort(paths.begin(), paths.end());
+    std::ranges::sort(paths);
     return paths;
-}
-
-bool uses_mpi(const std::string &path)
-{
-    return read_text(path).find("#include <mpi.h>") != std::string::npos;
 }
 
 // Returns the schedules that a line of the first comment names, "// Schedules: late random", in a
@@ -275,11 +265,12 @@ std::vector<check_task> tasks_of(const toolchain &t, const lab &l, const std::st
     for (const auto &[as, folder] :
          {std::pair(check_role::right, "right"), std::pair(check_role::wrong, "wrong")})
         for (const std::string &path : sources_in(t.folder_of(l, folder))) {
+            const std::string text = read_text(path);
             add(as, file_of(path));
-            tasks.back().lacks_mpi = l.mpirun.empty() && uses_mpi(path);
+            tasks.back().lacks_mpi = l.mpirun.empty() && text.find("#include <mpi.h>") != text.npos;
             if (as != check_role::right || backend != "sim") continue;
             const check_task usual = tasks.back();
-            for (const std::string &schedule : schedules_in(read_text(path))) {
+            for (const std::string &schedule : schedules_in(text)) {
                 tasks.push_back(usual);
                 tasks.back().schedule = schedule;
             }

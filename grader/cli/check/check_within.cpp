@@ -1,5 +1,5 @@
 // `check` in a bounded time, for a GPU that is lent for minutes: grades what is new or changed.
-#include "check_within.hpp"
+#include "check.hpp"
 
 #include "check_report.hpp"
 #include "cli/submission/object_cache.hpp"
@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 
 namespace cli {
 
@@ -33,16 +34,14 @@ constexpr std::size_t max_shown = 30; // differences per lab
 // Returns the files of a lab that decide a verdict: contract, grader, oracle and naive version.
 std::string files_of_lab(const toolchain &t, const lab &l)
 {
-    std::vector<fs::path> files;
+    std::set<fs::path> files;
     for (const std::string &part : {t.header(l), t.source(l, "naive")})
         for (const fs::directory_entry &e : fs::directory_iterator(fs::path(part).parent_path())) {
             const std::string name = e.path().filename().string(), type = e.path().extension();
             if (type == ".hpp" || (type == ".cpp" && name != "oracle_test.cpp") ||
                 name == "naive.cu")
-                files.push_back(e.path());
+                files.insert(e.path());
         }
-    std::sort(files.begin(), files.end());
-    files.erase(std::unique(files.begin(), files.end()), files.end());
     std::string text;
     for (const fs::path &file : files) text += read_text(file.string()) + "\n";
     return text;
@@ -106,10 +105,9 @@ check_task narrowed(const toolchain &t, check_task work, const std::vector<speed
     }
     work.case_name = e.case_name;
     static const std::vector<std::string> by_clock = {"TIMEOUT", "RESOURCE_LIMIT", "LATE_WRITE"};
-    const bool timed = std::any_of(speeds.begin(), speeds.end(), [&](const speed_case &c) {
-        return e.case_name.empty() || c.name == e.case_name;
-    });
-    work.alone = timed || std::find(by_clock.begin(), by_clock.end(), e.verdict) != by_clock.end();
+    const bool timed = std::ranges::any_of(
+        speeds, [&](const speed_case &c) { return e.case_name.empty() || c.name == e.case_name; });
+    work.alone = timed || std::ranges::find(by_clock, e.verdict) != by_clock.end();
     return work;
 }
 
@@ -156,7 +154,7 @@ public:
                   const grade_options &options, const check_options &wanted)
         : t_(t),
           options_(options),
-          end_(steady::now() + wanted.budget),
+          end_(steady::now() + std::chrono::seconds(wanted.budget)),
           only_due_(wanted.only_due),
           folder_(wanted.tables.empty() ? tables_folder(t) + "/gpu" : wanted.tables)
     {
@@ -169,7 +167,7 @@ public:
     }
     int run()
     {
-        for (const check_task &w : tasks_) count(w); // tasks that cannot be graded
+        for (const check_task &w : tasks_) result_.count(w); // tasks that cannot be graded
         grade("solutions", side_by_side(), pick([this](const check_task &w) {
                   return is_solution(w) && w.only != "speed" && is_wanted(w);
               }));
@@ -213,10 +211,6 @@ private:
         return w.as == check_role::wrong && !w.lacks_mpi && w.findings.empty() && is_due(w);
     }
 
-    void count(const check_task &work)
-    {
-        for (const check_finding &f : work.findings) result_.count(work.of->name, f);
-    }
     // Runs on any thread: the results stay in a copy of the task until report() takes them over.
     check_task carried_out_in_time(std::size_t at) const
     {
@@ -232,7 +226,7 @@ private:
         check_task &work = tasks_[at];
         work.findings = std::move(done.findings);
         work.got = std::move(done.got);
-        count(work);
+        result_.count(work);
         if (work.findings.empty()) return;
         const table_of_lab &table = tables_.at(work.of->name);
         table.write(table.compared(tasks_, true));
@@ -242,7 +236,7 @@ private:
     {
         const auto start = steady::now();
         std::vector<check_task> done(which.size());
-        run_all(
+        parallel_for(
             which.size(), max_parallel,
             [&](std::size_t i) { done[i] = carried_out_in_time(which[i]); },
             [&](std::size_t i) { report(which[i], done[i]); });
@@ -251,8 +245,8 @@ private:
     void say_time(const std::string &what, const std::vector<std::size_t> &which,
                   steady::time_point start)
     {
-        auto done = std::count_if(which.begin(), which.end(),
-                                  [&](std::size_t i) { return !tasks_[i].findings.empty(); });
+        auto done = std::ranges::count_if(
+            which, [&](std::size_t i) { return !tasks_[i].findings.empty(); });
         fmt::print("-- {}: {} of {} graded in {:.1f} s\n", what, done, which.size(),
                    std::chrono::duration<double>(steady::now() - start).count());
     }
@@ -270,26 +264,28 @@ private:
             if (!w.of->test && is_due_mistake(w) && (labs.empty() || labs.back() != w.of))
                 labs.push_back(w.of);
         // Alternate the two kinds, so that neither waits for all of the other.
-        std::vector<check_task> done(right.size());
-        std::vector<std::function<void()>> jobs;
-        std::vector<std::size_t> graded_by; // per job: an index into `right`, or its size
+        struct job {
+            const lab *compiled;     // null: a task is graded
+            std::size_t graded = {}; // an index into `right`
+        };
+        std::vector<job> jobs;
         for (std::size_t i = 0; i < std::max(right.size(), labs.size()); ++i) {
-            if (i < labs.size()) {
-                jobs.push_back([this, l = labs[i]] {
-                    if (!is_over()) compile_due(*l);
-                });
-                graded_by.push_back(right.size());
-            }
-            if (i < right.size()) {
-                jobs.push_back([&, i] { done[i] = carried_out_in_time(right[i]); });
-                graded_by.push_back(i);
-            }
+            if (i < labs.size()) jobs.push_back({labs[i]});
+            if (i < right.size()) jobs.push_back({nullptr, i});
         }
-        run_all(
-            jobs.size(), side_by_side(), [&](std::size_t i) { jobs[i](); },
+        std::vector<check_task> done(right.size());
+        parallel_for(
+            jobs.size(), side_by_side(),
             [&](std::size_t i) {
-                const std::size_t graded = graded_by[i];
-                if (graded < right.size()) report(right[graded], done[graded]);
+                const auto [compiled, graded] = jobs[i];
+                if (!compiled)
+                    done[graded] = carried_out_in_time(right[graded]);
+                else if (!is_over())
+                    compile_due(*compiled);
+            },
+            [&](std::size_t i) {
+                const auto [compiled, graded] = jobs[i];
+                if (!compiled) report(right[graded], done[graded]);
             });
         say_time("other right ones", right, start);
     }
@@ -306,7 +302,7 @@ private:
         const auto start = steady::now();
         const std::vector<std::size_t> due =
             pick([this](const check_task &w) { return is_due_mistake(w); });
-        run_all(due.size(), cores(), [&](std::size_t i) {
+        parallel_for(due.size(), cores(), [&](std::size_t i) {
             if (!is_over()) build_ahead(t_, tasks_[due[i]], options_.backend);
         });
         fmt::print("-- {} wrong submissions linked in {:.1f} s\n", due.size(),
@@ -369,8 +365,8 @@ private:
 
 } // namespace
 
-int check_within(const toolchain &t, const std::vector<std::string> &names, grade_options options,
-                 const check_options &wanted)
+int check_within(const toolchain &t, const std::vector<std::string> &names,
+                 const grade_options &options, const check_options &wanted)
 {
     return bounded_check(t, names, options, wanted).run();
 }

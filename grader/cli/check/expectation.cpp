@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
+#include <vector>
 
 namespace cli {
 
@@ -26,21 +29,14 @@ std::vector<std::string> parts_of(const std::string &line)
     return parts;
 }
 
-// Finds the first of the leading three lines that starts with `start`; `rest` is the remainder.
-bool find_line(const std::string &source, std::string_view start, std::string &rest)
+// Returns the remainder of the first of the leading three lines that starts with `start`.
+std::optional<std::string> find_line(const std::string &source, std::string_view start)
 {
     std::vector<std::string> all = lines(source.substr(0, 4096));
-    for (std::size_t i = 0; i < std::min<std::size_t>(3, all.size()); ++i) {
-        if (all[i].rfind(start, 0) != 0) continue;
-        rest = trimmed(all[i].substr(start.size()));
-        return true;
-    }
-    return false;
-}
-
-bool starts_with_words(const std::string &text, std::string_view words)
-{
-    return text == words || text.rfind(std::string(words) + " ", 0) == 0;
+    all.resize(std::min<std::size_t>(3, all.size()));
+    for (const std::string &line : all)
+        if (line.starts_with(start)) return trimmed(line.substr(start.size()));
+    return {};
 }
 
 std::string list_of_failures(const lab_view &graded)
@@ -57,31 +53,31 @@ std::string list_of_failures(const lab_view &graded)
 
 } // namespace
 
-bool states_expectation(const std::string &source)
-{
-    std::string rest;
-    return find_line(source, fails, rest);
-}
+bool states_expectation(const std::string &source) { return find_line(source, fails).has_value(); }
 
 expectation read_expectation(const std::string &source, const std::string &file,
                              const std::string &backend)
 {
-    std::string text;
-    bool found = backend == "gpu" && find_line(source, on_gpu, text);
+    std::optional<std::string> stated;
+    if (backend == "gpu") stated = find_line(source, on_gpu);
     expectation e;
-    e.passes = found && starts_with_words(text, "passes");
-    e.may_pass = found && starts_with_words(text, "may pass");
-    if (!found) e.passes = find_line(source, passes, text);
+    if (stated) {
+        e.passes = (*stated + " ").starts_with("passes ");
+        e.may_pass = (*stated + " ").starts_with("may pass ");
+    } else {
+        e.passes = find_line(source, passes).has_value();
+    }
     if (e.passes || e.may_pass) return e;
-    if (!found && !find_line(source, fails, text))
+    if (!stated) stated = find_line(source, fails);
+    if (!stated)
         throw machine_error(
             fmt::format("{}: the first line must be \"// Fails: CASE | VERDICT | WORDS\", or "
                         "\"// Passes: WHY\"",
                         file));
-    std::vector<std::string> parts = parts_of(text);
+    std::vector<std::string> parts = parts_of(*stated);
     grading::verdict v;
     if (parts.size() != 3 || parts[0].empty())
-        throw machine_error(fmt::format("{}: \"{}\" is not CASE | VERDICT | WORDS", file, text));
+        throw machine_error(fmt::format("{}: \"{}\" is not CASE | VERDICT | WORDS", file, *stated));
     if (!grading::parse(parts[1], v))
         throw machine_error(fmt::format("{}: \"{}\" is no verdict", file, parts[1]));
     e.case_name = parts[0], e.verdict = parts[1], e.words = parts[2];
@@ -96,8 +92,7 @@ std::string unmet(const expectation &e, const lab_view &graded)
     if (e.may_pass) return "";
     if (e.passes)
         return graded.status == "pass" ? "" : "it must pass here, but" + list_of_failures(graded);
-    auto at = std::find_if(graded.cases.begin(), graded.cases.end(),
-                           [&](const case_view &c) { return c.name == e.case_name; });
+    auto at = std::ranges::find(graded.cases, e.case_name, &case_view::name);
     if (at == graded.cases.end())
         return fmt::format("no case is called \"{}\"; got{}", e.case_name,
                            list_of_failures(graded));

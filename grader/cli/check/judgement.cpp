@@ -15,6 +15,8 @@ namespace cli {
 
 namespace {
 
+// Lists the failures among the cases that count; without any, one correctness case must have
+// passed.
 std::string failures(const lab_view &l, const std::function<bool(const case_view &)> &counts)
 {
     std::string result;
@@ -22,7 +24,9 @@ std::string failures(const lab_view &l, const std::function<bool(const case_view
         if (counts(c) && !c.passed() && c.verdict != "SKIPPED")
             result += fmt::format("{}{}  {}: {}", result.empty() ? "" : "\n      ", c.verdict,
                                   c.name, c.message);
-    return result;
+    const bool some = std::ranges::any_of(
+        l.cases, [](const case_view &c) { return c.kind == "correctness" && c.passed(); });
+    return result.empty() && !some ? "no correctness case was graded" : result;
 }
 
 bool any_case(const case_view &) { return true; }
@@ -30,8 +34,7 @@ bool correctness(const case_view &c)
 {
     // A speed case with a wrong answer counts as incorrect, not as slow.
     static const std::vector<std::string> about_speed = {"PASS", "TOO_SLOW", "INCONCLUSIVE"};
-    return c.kind != "speed" ||
-           std::find(about_speed.begin(), about_speed.end(), c.verdict) == about_speed.end();
+    return c.kind != "speed" || std::ranges::find(about_speed, c.verdict) == about_speed.end();
 }
 
 // Returns the functions that are not written at all: all their cases, except skipped ones, say so.
@@ -46,21 +49,9 @@ std::set<std::string> not_begun(const lab_view &l)
     return functions;
 }
 
-std::string any_right(const lab_view &l)
-{
-    bool some = std::any_of(l.cases.begin(), l.cases.end(), [](const case_view &c) {
-        return c.kind == "correctness" && c.passed();
-    });
-    return some ? "" : "no correctness case was graded";
-}
-
 double required_of(const json &c, const char *gate)
 {
-    auto at = c.find(gate);
-    return at != c.end() && at->is_object() && at->contains("required") &&
-                   at->at("required").is_number()
-               ? at->at("required").get<double>()
-               : 0;
+    return number_at(c.value(gate, json()), "required");
 }
 
 bool has_gate(const case_view &c, const std::string &backend)
@@ -123,7 +114,6 @@ check_finding judge_library(const toolchain &t, const check_task &work, const la
         if (!e.passes && !e.may_pass) {
             std::string fault = failures(
                 l, [&](const case_view &c) { return correctness(c) && c.name != e.case_name; });
-            if (fault.empty()) fault = any_right(l);
             return {fmt::format("{} is right, but for {} in {}", work.what.name, e.verdict,
                                 e.case_name),
                     fault.empty() ? unmet(e, l) : fault};
@@ -161,40 +151,33 @@ check_finding judge_speed(const check_task &work, const lab_view &l)
 
 } // namespace
 
-std::string wrong_answers(const lab_view &l)
-{
-    std::string wrong = failures(l, correctness);
-    return wrong.empty() ? any_right(l) : wrong;
-}
+std::string wrong_answers(const lab_view &l) { return failures(l, correctness); }
 
 std::vector<check_finding> judge(const toolchain &t, const check_task &work, const lab_view &l,
                                  const std::string &backend)
 {
-    std::string right = wrong_answers(l);
+    const std::string wrong = wrong_answers(l);
     if (work.only == "speed") return {judge_speed(work, l)};
     switch (work.as) {
     case check_role::naive:
         // Test labs need no gates that naive fails.
-        if (work.of->test || !work.whole()) return {{"naive is right", right}};
-        return {{"naive is right", right}, gates_separate(l, backend)};
+        if (work.of->test || !work.whole()) return {{"naive is right", wrong}};
+        return {{"naive is right", wrong}, gates_separate(l, backend)};
     case check_role::library:
         return {judge_library(t, work, l, backend)};
     case check_role::rung:
-        return {{work.what.name + " is right", right}};
-    case check_role::solution: {
-        std::string fault = failures(l, any_case);
-        return {{"solution passes everything", fault.empty() ? any_right(l) : fault}};
-    }
+        return {{work.what.name + " is right", wrong}};
+    case check_role::solution:
+        return {{"solution passes everything", failures(l, any_case)}};
     case check_role::stub:
         return {judge_stub(t, work, l, backend)};
     case check_role::filled:
-        return {judge_filled(t, work, right)};
+        return {judge_filled(t, work, wrong)};
     case check_role::right: {
         const std::set<std::string> left_out = not_begun(l);
         std::string fault = failures(l, [&](const case_view &c) {
             return !left_out.count(function_of(c.name)) && (work.only.empty() || correctness(c));
         });
-        if (fault.empty()) fault = any_right(l);
         return {{work.submission() + ": passes everything", fault}};
     }
     case check_role::wrong: {

@@ -52,7 +52,7 @@ bool agrees(const verdict_row &table, const verdict_row &got)
     if (got.varies()) return table.varies();
     if (!table.varies()) return table.words() == got.words();
     std::vector<std::string> any = words_between_blanks(table.verdict.substr(1));
-    return any.empty() || std::find(any.begin(), any.end(), got.verdict) != any.end();
+    return any.empty() || std::ranges::find(any, got.verdict) != any.end();
 }
 
 // The changes of each row, oldest first. Each change must start from the result of the one before;
@@ -160,8 +160,7 @@ graded_submission rows_of(const lab_view &graded, const std::string &submission,
         if (!timed || c.kind != "speed") points = fmt::format("{:g}/{:g}", c.points, c.max_points);
         g.rows.push_back({submission, c.name, c.verdict, points, {}, {}});
     }
-    std::sort(g.rows.begin(), g.rows.end(),
-              [](const auto &a, const auto &b) { return row_place_of(a) < row_place_of(b); });
+    std::ranges::sort(g.rows, {}, row_place_of);
     return g;
 }
 
@@ -200,13 +199,11 @@ verdict_comparison compare(const verdict_table &table, const std::vector<graded_
                                                    row.words()));
             } else {
                 const bool taken = change && change->after == is.words();
-                std::string note;
-                if (change) note = fmt::format("changes.csv:{} lists ", change->line);
-                if (taken)
-                    note += "this, to be recorded";
-                else if (change)
-                    note += change->after;
                 if (taken) kept = is;
+                std::string note;
+                if (change)
+                    note = fmt::format("changes.csv:{} lists {}", change->line,
+                                       taken ? "this, to be recorded" : change->after);
                 c.differences.push_back(
                     {row.submission, row.case_name, row.words(), is.words(), note});
             }
@@ -218,8 +215,7 @@ verdict_comparison compare(const verdict_table &table, const std::vector<graded_
         c.differences.push_back({row->submission, row->case_name, {}, row->words(), {}});
         c.recorded.rows.push_back(*row);
     }
-    std::sort(c.recorded.rows.begin(), c.recorded.rows.end(),
-              [](const auto &a, const auto &b) { return row_place_of(a) < row_place_of(b); });
+    std::ranges::sort(c.recorded.rows, {}, row_place_of);
     return c;
 }
 

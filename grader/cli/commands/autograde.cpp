@@ -1,5 +1,5 @@
 // The autograde command: grades a class's files, each in the same sandbox as any submission.
-#include "autograde.hpp"
+#include "commands.hpp"
 
 #include "cli/grading/backend.hpp"
 #include "cli/results/class_results.hpp"
@@ -9,16 +9,15 @@
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "cli/support/parallel_for.hpp"
-#include "cli/support/subprocess.hpp"
 #include "doctor.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <initializer_list>
 #include <map>
 #include <system_error>
-#include <unistd.h>
 #include <utility>
 
 namespace cli {
@@ -94,7 +93,7 @@ std::string text_of(const std::string &path)
     std::error_code unreadable;
     if (!fs::is_regular_file(fs::symlink_status(path, unreadable))) return {};
     std::uintmax_t size = fs::file_size(path, unreadable);
-    if (unreadable || size > max_bytes || access(path.c_str(), R_OK) != 0) return {};
+    if (unreadable || size > max_bytes) return {};
     try {
         return read_text(path);
     } catch (const machine_error &) { // its row will report it
@@ -138,12 +137,10 @@ std::vector<work> work_of(const toolchain &t, const std::vector<student_files> &
                           const std::vector<std::string> &names, const grade_options &options,
                           progress_line &progress)
 {
-    std::vector<std::string> targets;
+    std::vector<item> items;
     for (const std::string &name : names)
-        for (const std::string &target :
-             grade_targets(t, lab_called(t, name), file_of("stub.cu"), options.backend))
-            targets.push_back(target);
-    build_targets(t, targets, progress);
+        items.push_back({&lab_called(t, name), file_of("stub.cu")});
+    build_for_grading(t, items, options.backend, progress);
     std::map<std::string, double> offered;
     for (const std::string &name : names) offered[name] = points_offered(t, lab_called(t, name));
     std::vector<work> all;
@@ -184,7 +181,7 @@ void print_row(const grade_row &row, int student, int lab, const terminal &out)
 void print_open(const std::vector<grade_row> &rows, const terminal &out)
 {
     auto open = [](const grade_row &row) { return row.open_points > 0 && !row.without_grade(); };
-    if (std::none_of(rows.begin(), rows.end(), open)) return;
+    if (std::ranges::none_of(rows, open)) return;
     fmt::print("\n{}\n",
                wrapped("Open points, neither reached nor lost. Where the reason is in the "
                        "submission, a person decides:",
@@ -198,73 +195,51 @@ void print_open(const std::vector<grade_row> &rows, const terminal &out)
         }
 }
 
-// Writes the tables anew after each row, so that a stopped run keeps its rows. A full disk neither
-// ends the grading nor damages the files.
-class kept_tables {
-public:
-    explicit kept_tables(const autograde_options &wanted)
-        : all_{{"--csv", wanted.csv_file, as_csv}, {"--json", wanted.json_file, json_text}}
+// A table that is written anew after each row, so that a stopped run keeps its rows. A full disk
+// neither ends the grading nor damages the file.
+struct kept_table {
+    const char *option;
+    std::string file;     // empty: none
+    std::size_t rows = 0; // written
+    std::string problem = {};
+
+    void keep(std::size_t all, const std::string &text)
     {
-    }
-    void keep(const std::vector<grade_row> &rows, const grade_options &options)
-    {
-        for (table &t : all_) {
-            if (t.file.empty()) continue;
-            try {
-                write_atomically(t.file, t.text(rows, options.backend, options.seed));
-                t.rows = rows.size();
-            } catch (const machine_error &e) {
-                t.problem = e.what();
-            }
+        try {
+            write_atomically(file, text);
+            rows = all;
+        } catch (const machine_error &e) {
+            problem = e.what();
         }
     }
-    // Throws machine_error if the last rows could not be written.
-    void require_whole(std::size_t rows) const
-    {
-        std::string problems;
-        for (const table &t : all_)
-            if (!t.file.empty() && t.rows < rows)
-                problems +=
-                    fmt::format("{}{} {} holds {} of {} rows: {}", problems.empty() ? "" : "\n",
-                                t.option, t.file, t.rows, rows, t.problem);
-        if (!problems.empty()) throw machine_error(problems);
-    }
-
-private:
-    static std::string json_text(const std::vector<grade_row> &rows, const std::string &backend,
-                                 const std::string &seed)
-    {
-        return as_json(rows, backend, seed).dump(1) + "\n";
-    }
-    struct table {
-        const char *option;
-        std::string file; // empty: none
-        std::string (*text)(const std::vector<grade_row> &, const std::string &,
-                            const std::string &);
-        std::size_t rows = 0; // written
-        std::string problem = {};
-    };
-    table all_[2];
 };
+
+// Throws machine_error if the last rows could not be written.
+void require_whole(std::initializer_list<kept_table> tables, std::size_t rows)
+{
+    std::string problems;
+    for (const kept_table &t : tables)
+        if (!t.file.empty() && t.rows < rows)
+            problems += fmt::format("{}{} {} holds {} of {} rows: {}", problems.empty() ? "" : "\n",
+                                    t.option, t.file, t.rows, rows, t.problem);
+    if (!problems.empty()) throw machine_error(problems);
+}
 
 } // namespace
 
-int autograde_command(const toolchain &t, const autograde_options &wanted)
+int autograde_command(const toolchain &t, const std::vector<std::string> &words,
+                      grade_options options, const autograde_options &wanted)
 {
     std::error_code unreadable; // read_class reports it
     fs::path folder = fs::canonical(wanted.folder, unreadable);
     class_files handed =
         read_class(unreadable ? wanted.folder : folder.string(), t.lab_names(false));
-    std::vector<std::string> names = find_labs(wanted.words, t.lab_names(false));
+    std::vector<std::string> names = find_labs(words, t.lab_names(false));
     if (names.empty()) throw usage_error("this workbook has no labs yet");
     require_writable("--csv", wanted.csv_file);
     require_writable("--json", wanted.json_file);
-    grade_options options = wanted.grade;
-    options.seed = choose_seed(options.seed); // every student gets the same inputs
     progress_line progress;
-    options.backend =
-        choose_backend(t, lab_called(t, names[0]), options.backend, options.require_gpu, progress)
-            .backend;
+    settle(t, lab_called(t, names[0]), options, progress); // every student gets the same inputs
     std::vector<work> all = work_of(t, handed.students, names, options, progress);
     options.require_sandbox = !wanted.without_sandbox;
     if (options.require_sandbox) require_sandbox(t, lab_called(t, names[0]), options.backend);
@@ -280,12 +255,14 @@ int autograde_command(const toolchain &t, const autograde_options &wanted)
     fmt::print("{}{}{}{}\n", padded("student", student), padded("lab", lab),
                padded("points", points_width), "first failure");
     std::vector<grade_row> rows;
-    kept_tables tables(wanted);
+    kept_table csv{"--csv", wanted.csv_file}, document{"--json", wanted.json_file};
     std::string unprinted; // why a row was not printed; empty: all rows were
     auto report = [&](std::size_t i) {
         progress.clear();
         rows.push_back(std::move(all[i].row));
-        tables.keep(rows, options);
+        if (!csv.file.empty()) csv.keep(rows.size(), as_csv(rows, options.backend, options.seed));
+        if (!document.file.empty())
+            document.keep(rows.size(), as_json(rows, options.backend, options.seed).dump(1) + "\n");
         try {
             print_row(rows.back(), student, lab, out);
         } catch (const std::system_error &e) { // its disk is full: the tables still get their rows
@@ -297,15 +274,14 @@ int autograde_command(const toolchain &t, const autograde_options &wanted)
     };
     // Two graders on one GPU would spoil each other's times.
     unsigned max_parallel = options.backend == "gpu" ? 1 : cores();
-    run_all(
+    parallel_for(
         all.size(), max_parallel,
         [&](std::size_t i) { carry_out(t, all[i], options, todos.at(all[i].of->name)); }, report);
     print_open(rows, out);
-    auto count = [&](const char *status) {
-        return std::count_if(rows.begin(), rows.end(),
-                             [&](const grade_row &row) { return row.status == status; });
+    auto count = [&](const std::string &status) {
+        return std::ranges::count(rows, status, &grade_row::status);
     };
-    auto refused = std::count_if(rows.begin(), rows.end(), [](const grade_row &row) {
+    auto refused = std::ranges::count_if(rows, [](const grade_row &row) {
         return row.status != "error" && row.verdicts.contains("SUBMISSION_INVALID");
     });
     auto missing = count("missing"), faults = count("error");
@@ -316,7 +292,7 @@ int autograde_command(const toolchain &t, const autograde_options &wanted)
                     options.backend, options.seed);
     fmt::print("\n{}\n", wrapped(sums, out.width, 2));
     if (!unprinted.empty()) throw machine_error("Some rows could not be printed: " + unprinted);
-    tables.require_whole(rows.size());
+    require_whole({csv, document}, rows.size());
     return faults > 0 ? infrastructure : passed;
 }
 

@@ -1,5 +1,5 @@
 // The convert command: reads a result, and writes it in the format of a course system.
-#include "convert.hpp"
+#include "commands.hpp"
 
 #include "cli/results/class_results.hpp"
 #include "cli/results/formats/formats.hpp"

@@ -1,10 +1,9 @@
 // The demo command: grades each lab's worked versions and draws the ladder.
-#include "demo.hpp"
+#include "commands.hpp"
 
 #include "cli/grading/backend.hpp"
 #include "cli/results/lab_names.hpp"
 #include "cli/results/ladder.hpp"
-#include "cli/results/progress.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "cli/support/parallel_for.hpp"
@@ -19,34 +18,37 @@ namespace cli {
 
 namespace {
 
-std::vector<subject> steps_of(const toolchain &t, const lab &l, const std::string &backend)
+std::vector<item> steps_of(const toolchain &t, const lab &l, const std::string &backend)
 {
-    std::vector<subject> steps = {implementation_of(t, l, "naive")};
+    std::vector<item> steps;
+    auto add = [&](const std::string &name) {
+        steps.push_back({&l, implementation_of(t, l, name)});
+    };
+    add("naive");
     if (l.solutions) {
-        for (const std::string &name : l.rungs) steps.push_back(implementation_of(t, l, name));
-        steps.push_back(implementation_of(t, l, "solution"));
+        for (const std::string &name : l.rungs) add(name);
+        add("solution");
     }
-    if (l.has_library(backend)) steps.push_back(implementation_of(t, l, "library"));
+    if (l.has_library(backend)) add("library");
     return steps;
 }
 
 // One lab's ladder: it is built, then graded step by step.
 struct ascent {
-    const lab *of;
-    std::vector<subject> steps;
+    std::vector<item> steps;
     ladder result;
     std::shared_future<void> built = {}; // runs in the first wait for it
 };
 
 void grade_step(const toolchain &t, ascent &a, std::size_t step, const grade_options &options)
 {
-    const subject &what = a.steps[step];
+    const auto &[l, what] = a.steps[step];
     grade_options of_step = options;
     // The solution is graded whole. The steps to it are only timed, which also checks results.
     if (what.name != "solution") of_step.only = "speed";
     a.built.get();
     a.result.rungs[step] = {what.name, first_comment(read_text(what.source)),
-                            grade_one(t, *a.of, what, of_step).document};
+                            grade_one(t, *l, what, of_step).document};
 }
 
 // Calls `climbed` with each ascent in order, as soon as all its steps are graded.
@@ -70,9 +72,10 @@ void climb(const toolchain &t, std::vector<ascent> &all, const grade_options &op
         while (i < tasks.size() && !tasks[i].step) ++i;
         if (i == tasks.size()) return;
         const ascent &a = *tasks[i].of;
-        progress.say(fmt::format("{}: {} {}, step {} of {}", a.of->name,
+        progress.say(fmt::format("{}: {} {}, step {} of {}", a.result.lab,
                                  *tasks[i].step ? "grading" : "building and grading",
-                                 a.steps[*tasks[i].step].name, *tasks[i].step + 1, a.steps.size()));
+                                 a.steps[*tasks[i].step].what.name, *tasks[i].step + 1,
+                                 a.steps.size()));
     };
     auto work = [&](std::size_t i) {
         if (tasks[i].step)
@@ -89,7 +92,7 @@ void climb(const toolchain &t, std::vector<ascent> &all, const grade_options &op
         announce(i + 1);
     };
     announce(0);
-    run_all(tasks.size(), together ? cores() + 1 : 1, work, done);
+    parallel_for(tasks.size(), together ? cores() + 1 : 1, work, done);
     progress.clear();
 }
 
@@ -99,36 +102,28 @@ int demo_command(const toolchain &t, const std::vector<std::string> &words, grad
 {
     std::vector<std::string> names = find_labs(words, t.lab_names(false));
     if (names.empty()) throw usage_error("this workbook has no labs yet");
-    options.seed = choose_seed(options.seed);
     progress_line progress;
     const lab &first = lab_called(t, names[0]);
-    backend_choice choice =
-        choose_backend(t, first, options.backend, options.require_gpu, progress);
-    bool asked = options.backend == choice.backend;
-    options.backend = choice.backend;
+    const std::string no_gpu = settle(t, first, options, progress);
     terminal out = detect_terminal(1);
-    if (choice.backend == "sim" && !asked)
+    if (!no_gpu.empty())
         fmt::print("{}\n\n", wrapped(fmt::format("No GPU can be used ({}): the labs run in the "
                                                  "workbook's simulator, which counts what the "
                                                  "memory system does and measures no times.",
-                                                 choice.why),
+                                                 no_gpu),
                                      out.width, 0));
     std::vector<ascent> all;
     progress_line silent(false);
     for (const std::string &name : names) {
         const lab &l = lab_called(t, name);
-        std::vector<subject> steps = steps_of(t, l, options.backend);
-        std::vector<std::string> targets;
-        for (const subject &s : steps)
-            for (const std::string &target : grade_targets(t, l, s, options.backend))
-                targets.push_back(target);
-        ladder empty{name, options.backend, std::vector<rung>(steps.size()),
-                     l.library && !l.has_library(options.backend)};
+        std::vector<item> steps = steps_of(t, l, options.backend);
         // While later labs are built, the progress line shows the grading.
         progress_line &line = all.empty() ? progress : silent;
-        all.push_back({&l, std::move(steps), std::move(empty)});
-        all.back().built = std::async(std::launch::deferred, [&t, &line, targets] {
-                               build_targets(t, targets, line);
+        all.push_back({steps,
+                       {name, options.backend, std::vector<rung>(steps.size()),
+                        l.library && !l.has_library(options.backend)}});
+        all.back().built = std::async(std::launch::deferred, [&t, &options, &line, steps] {
+                               build_for_grading(t, steps, options.backend, line);
                            }).share();
     }
     all[0].built.get();

@@ -7,6 +7,7 @@
 #include "cli/support/subprocess.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <unistd.h>
@@ -53,7 +54,7 @@ std::string captured(std::vector<std::string> command)
 
 std::optional<toolchain> built_toolchain(const machine_places &places)
 {
-    if (places.toolchain.empty() || !fs::exists(places.toolchain)) return {};
+    if (!fs::exists(places.toolchain)) return {};
     try {
         return read_toolchain(places.toolchain);
     } catch (const machine_error &) {
@@ -80,8 +81,8 @@ fs::path project_of(const machine_places &places)
 prerequisites read_prerequisites(const fs::path &table)
 {
     const std::vector<std::string> managers = {"apt-get", "dnf", "pacman", "zypper"};
-    auto ours = std::find_if(managers.begin(), managers.end(),
-                             [](const std::string &name) { return !find_program(name).empty(); });
+    auto ours = std::ranges::find_if(
+        managers, [](const std::string &name) { return !find_program(name).empty(); });
     if (ours == managers.end()) ours = managers.begin();
     prerequisites result;
     for (const std::string &line : lines(read_text(table))) {
@@ -101,16 +102,15 @@ prerequisites read_prerequisites(const fs::path &table)
 diagnosis tool(const std::string &part, const std::string &program, const prerequisite &row,
                const std::string &before, const std::string &remedy)
 {
-    const std::string needed = "needed: " + row.enables;
-    if (program.empty()) return {diagnosis::missing, part, "not found", needed, remedy};
+    auto missing = [&](const std::string &found) {
+        return diagnosis{diagnosis::missing, part, found, "needed: " + row.enables, remedy};
+    };
+    if (program.empty()) return missing("not found");
     auto v = first_version(captured({program, "--version"}), before);
-    if (!v)
-        return {diagnosis::missing, part, program + " does not say its version", needed, remedy};
+    if (!v) return missing(program + " does not say its version");
     if (*v < row.minimum)
-        return {
-            diagnosis::missing, part,
-            fmt::format("{} at {}; {} or later is needed", words(*v), program, words(row.minimum)),
-            needed, remedy};
+        return missing(
+            fmt::format("{} at {}; {} or later is needed", words(*v), program, words(row.minimum)));
     return {diagnosis::there, part, fmt::format("{} at {}", words(*v), program), row.enables, ""};
 }
 
@@ -142,7 +142,7 @@ diagnosis nvcc(const machine_places &places, const std::optional<toolchain> &t,
 std::string in_venv_or_path(const machine_places &places, const std::string &name)
 {
     std::string found = find_program(name);
-    if (!found.empty() || places.toolchain.empty()) return found;
+    if (!found.empty()) return found;
     fs::path local = project_of(places) / ".venv/bin" / name;
     return access(local.c_str(), X_OK) == 0 ? local.string() : std::string();
 }
@@ -161,7 +161,7 @@ diagnosis header(const machine_places &places, const std::string &part, const st
                  const prerequisite &row)
 {
     std::vector<std::string> folders = places.include_folders;
-    if (!places.toolchain.empty()) folders.push_back(project_of(places) / ".venv/include");
+    folders.push_back(project_of(places) / ".venv/include");
     for (const std::string &folder : folders)
         if (fs::exists(folder + "/" + file))
             return {diagnosis::there, part, folder + "/" + file, row.enables, ""};
@@ -232,17 +232,17 @@ diagnosis trial(const std::optional<toolchain> &t, const std::string &backend)
 diagnosis links(const std::optional<toolchain> &t)
 {
     const std::string part = "links between GPUs";
-    const std::string costs = "lab 12's members share a GPU, and what they send is counted";
+    auto none = [&](const std::string &found) {
+        return diagnosis{diagnosis::optional_missing, part, found,
+                         "lab 12's members share a GPU, and what they send is counted", ""};
+    };
     const lab *tried = built_lab(t, "gpu");
-    if (!tried)
-        return {diagnosis::optional_missing, part, "not looked for: no trial kernel", costs, ""};
+    if (!tried) return none("not looked for: no trial kernel");
     const exit_result e =
         run_program({t->program(*tried, "naive", "gpu"), "--peers"}, std::chrono::seconds(120));
     const std::string text = without_line_ends(sanitized(e.text, 8000));
-    if (!e.ok())
-        return {diagnosis::optional_missing, part, text.empty() ? "looking " + e.words() : text,
-                costs, ""};
-    if (text.empty()) return {diagnosis::optional_missing, part, "no two GPUs", costs, ""};
+    if (!e.ok()) return none(text.empty() ? "looking " + e.words() : text);
+    if (text.empty()) return none("no two GPUs");
     return {diagnosis::there, part, text, "lab 12 is graded on several GPUs", ""};
 }
 
@@ -281,54 +281,52 @@ diagnosis extra(const std::string &program, const std::string &enables)
 // Only Open MPI is accepted: other MPIs' launchers take other options.
 diagnosis open_mpi(const prerequisite &row)
 {
-    const std::string part = "Open MPI", without = "without it: no " + row.enables;
+    const std::string part = "Open MPI";
+    auto absent = [&](const std::string &found) {
+        return diagnosis{diagnosis::optional_missing, part, found, "without it: no " + row.enables,
+                         row.install};
+    };
     std::string program = find_program("mpirun.openmpi");
     if (program.empty()) program = find_program("mpirun");
     std::string text = program.empty() ? "" : captured({program, "--version"});
     // As mpirun.openmpi it prints the name of its runtime.
     if (text.find("Open MPI") == text.npos && text.find("OpenRTE") == text.npos)
-        return {diagnosis::optional_missing, part,
-                program.empty() ? "no mpirun" : program + " is not Open MPI's", without,
-                row.install};
+        return absent(program.empty() ? "no mpirun" : program + " is not Open MPI's");
     if (find_program("mpicc.openmpi").empty() && find_program("mpicc").empty())
-        return {diagnosis::optional_missing, part, program + ", but no mpicc", without,
-                row.install};
+        return absent(program + ", but no mpicc");
     auto v = first_version(text);
     std::string found = fmt::format("{} at {}", v ? words(*v) : "", program);
     if (!v || v->major != row.minimum.major)
-        return {diagnosis::optional_missing, part,
-                fmt::format("{}; {} is needed", found, row.minimum.major), without, row.install};
+        return absent(fmt::format("{}; {} is needed", found, row.minimum.major));
     return {diagnosis::there, part, found, row.enables, ""};
 }
 
 diagnosis built(const machine_places &places, const std::optional<toolchain> &t)
 {
     if (t) {
-        std::string archs;
-        for (const std::string &a : t->gpu_archs) archs += (archs.empty() ? "sm_" : ", sm_") + a;
+        const std::string archs = t->gpu_archs.empty()
+                                      ? "no GPU (PTX only)"
+                                      : fmt::format("sm_{}", fmt::join(t->gpu_archs, ", sm_"));
         return {diagnosis::there, "build",
-                fmt::format("{}, machine code for {}", t->build_root,
-                            archs.empty() ? "no GPU (PTX only)" : archs),
-                "labs can be graded", ""};
+                fmt::format("{}, machine code for {}", t->build_root, archs), "labs can be graded",
+                ""};
     }
-    bool damaged = !places.toolchain.empty() && fs::exists(places.toolchain);
     return {diagnosis::missing, "build",
-            damaged ? places.toolchain + " cannot be used" : "not configured",
+            fs::exists(places.toolchain) ? places.toolchain + " cannot be used" : "not configured",
             "needed: to grade anything", "run ./workbook, which configures it"};
 }
-
-} // namespace
 
 machine_places ordinary_places()
 {
     machine_places places;
     for (const char *name : {"CUDA_HOME", "CUDA_PATH"})
         if (const char *value = std::getenv(name)) places.toolkit_folders.push_back(value);
-    places.toolkit_folders.push_back("/usr/local/cuda");
-    places.toolkit_folders.push_back("/opt/cuda");
+    places.toolkit_folders.insert(places.toolkit_folders.end(), {"/usr/local/cuda", "/opt/cuda"});
     places.toolchain = toolchain_path();
     return places;
 }
+
+} // namespace
 
 std::vector<diagnosis> diagnose(const machine_places &places)
 {
@@ -407,8 +405,8 @@ int doctor_command()
 {
     std::vector<diagnosis> all = diagnose(ordinary_places());
     fmt::print("{}", doctor_report(all, detect_terminal(1)));
-    bool complete = std::none_of(all.begin(), all.end(),
-                                 [](const diagnosis &d) { return d.what == diagnosis::missing; });
+    bool complete =
+        std::ranges::none_of(all, [](const diagnosis &d) { return d.what == diagnosis::missing; });
     return complete ? passed : infrastructure;
 }
 

@@ -17,7 +17,6 @@ struct machine_places {
     std::vector<std::string> toolkit_folders; // with bin/nvcc below
     std::string toolchain;                    // toolchain.json; need not exist
 };
-machine_places ordinary_places();
 
 struct diagnosis {
     enum state { there, missing, optional_missing } what;

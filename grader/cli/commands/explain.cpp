@@ -1,12 +1,11 @@
 // Grades on the simulator, reads its counters, and shows them beside the source.
-#include "explain.hpp"
+#include "commands.hpp"
 
 #include "cli/explain/explain_page.hpp"
 #include "cli/explain/explanation_text.hpp"
 #include "cli/grading/backend.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
-#include "grade.hpp"
 
 #include <fmt/format.h>
 
@@ -39,11 +38,9 @@ int explain_command(const toolchain &t, const std::string &word, grade_options o
     options.backend = "sim";
     options.seed = choose_seed(options.seed);
     progress_line progress;
-    build_targets(t, grade_targets(t, *i.of, i.what, options.backend), progress);
+    build_for_grading(t, {i}, options.backend, progress);
     progress.say(fmt::format("counting {}", i.of->name));
-    std::string folder = t.build_root + "/submissions";
-    fs::create_directories(folder);
-    temporary_name counters(folder);
+    temporary_name counters(t.build_root + "/submissions");
     options.counters_file = counters.path();
     graded g = grade_counting(t, i, options);
     progress.clear();
@@ -69,8 +66,8 @@ int explain_command(const toolchain &t, const std::string &word, grade_options o
         write_atomically(page, explanation_page(e));
         fmt::print("Pictures of the worst accesses: {}\n", page);
     }
-    bool ran = std::any_of(e.cases.begin(), e.cases.end(),
-                           [](const auto &c) { return !c.counts.kernels.empty(); });
+    bool ran =
+        std::ranges::any_of(e.cases, [](const auto &c) { return !c.counts.kernels.empty(); });
     return ran ? passed : failed;
 }
 

@@ -1,11 +1,10 @@
 // The `grade` command.
-#include "grade.hpp"
+#include "commands.hpp"
 
 #include "cli/grading/backend.hpp"
 #include "cli/results/progress.hpp"
 #include "cli/results/stub_original.hpp"
 #include "cli/results/text_report.hpp"
-#include "cli/submission/ninja.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "cli/terminal/text.hpp"
@@ -79,8 +78,7 @@ void print_summary(const toolchain &t, const std::vector<item> &all, const json 
     for (const lab_view &l : labs) {
         const case_view *f = first_of(t, l);
         if (!f) continue;
-        auto graded = std::find_if(all.begin(), all.end(),
-                                   [&](const item &i) { return i.of->name == l.lab; });
+        auto graded = std::ranges::find_if(all, [&](const item &i) { return i.of->name == l.lab; });
         fmt::print("\n{}: {}\nNext: {}\n", bold(out, l.lab), case_report(*f, out),
                    bold(out, grade_command_of(t, *graded->of, graded->what)));
         return;
@@ -135,21 +133,13 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
     require_writable("--json", options.json_file);
     if (!options.picture_folder.empty())
         options.picture_folder = folder_for_pictures(options.picture_folder);
-    options.seed = choose_seed(options.seed);
     options.replays = true;
     constexpr unsigned max_side_by_side = 4; // the simulator has threads of its own
     options.side_by_side =
         static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, max_side_by_side));
     progress_line progress;
-    backend_choice choice =
-        choose_backend(t, *all[0].of, options.backend, options.require_gpu, progress);
-    options.backend = choice.backend;
-
-    std::vector<std::string> targets;
-    for (const item &i : all)
-        for (const std::string &target : grade_targets(t, *i.of, i.what, options.backend))
-            targets.push_back(target);
-    build_targets(t, targets, progress);
+    settle(t, *all[0].of, options, progress);
+    build_for_grading(t, all, options.backend, progress);
 
     std::vector<json> documents;
     std::vector<int> statuses;
@@ -186,8 +176,7 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
     if (!options.picture_folder.empty())
         fmt::print("\nPictures, of the cases that draw some, are in {}\n", options.picture_folder);
     std::vector<lab_view> labs = labs_of(document);
-    bool all_judged =
-        std::all_of(labs.begin(), labs.end(), [](const lab_view &l) { return l.judged(); });
+    bool all_judged = std::ranges::all_of(labs, [](const lab_view &l) { return l.judged(); });
     // The required GPU went away. Cases that are open for other reasons may stay so.
     if (options.require_gpu && !all_judged) return infrastructure;
     return merged_status(statuses);

@@ -1,5 +1,5 @@
 // The hint command; the count of the hints shown is kept with the progress.
-#include "hint.hpp"
+#include "commands.hpp"
 
 #include "cli/results/hints.hpp"
 #include "cli/results/lab_names.hpp"

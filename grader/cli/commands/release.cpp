@@ -1,5 +1,5 @@
 // The release command, which writes a student edition and tests it.
-#include "release.hpp"
+#include "commands.hpp"
 
 #include "cli/check/judgement.hpp"
 #include "cli/grading/backend.hpp"
@@ -15,13 +15,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <filesystem>
-#include <map>
 #include <sstream>
+#include <utility>
 
 namespace cli {
 
@@ -114,17 +115,9 @@ edition chosen(const toolchain &t, const std::vector<std::string> &words)
     e.commit = without_line_ends(asked_git(t.source_root, {"rev-parse", "HEAD"}));
     e.labs = find_labs(words, all);
     for (const std::string &lab : all)
-        if (std::find(e.labs.begin(), e.labs.end(), lab) == e.labs.end()) e.left_out.push_back(lab);
+        if (std::ranges::find(e.labs, lab) == e.labs.end()) e.left_out.push_back(lab);
     if (e.labs.empty()) throw usage_error("this workbook has no labs yet");
     return e;
-}
-
-std::vector<std::string> environment_without(const std::string &name)
-{
-    std::vector<std::string> result;
-    for (char **word = environ; *word; ++word)
-        if (!std::string_view(*word).starts_with(name + "=")) result.emplace_back(*word);
-    return result;
 }
 
 // Does in a copy of the edition everything that a student will do.
@@ -147,13 +140,22 @@ public:
     }
 
 private:
+    child in_edition(std::vector<std::string> arguments) const
+    {
+        child c;
+        c.arguments = std::move(arguments);
+        c.folder = folder_;
+        c.environment.emplace();
+        for (char **word = environ; *word; ++word)
+            if (!std::string_view(*word).starts_with("CUDA_WORKBOOK_TOOLCHAIN="))
+                c.environment->emplace_back(*word);
+        return c;
+    }
+
     // Configures and builds everything and runs the tests, some of which grade the stubs.
     void tests()
     {
-        child c;
-        c.arguments = {folder_ + "/workbook", "test"};
-        c.folder = folder_;
-        c.environment = environment_without("CUDA_WORKBOOK_TOOLCHAIN");
+        child c = in_edition({folder_ + "/workbook", "test"});
         c.wall = std::chrono::hours(1);
         std::deque<std::string> last;
         std::vector<std::string> skipped;
@@ -181,7 +183,7 @@ private:
         grade_options options;
         options.backend = "sim";
         options.seed = choose_seed("");
-        build_targets(tools_, grade_targets(tools_, l, what, options.backend), progress_);
+        build_for_grading(tools_, {{&l, what}}, options.backend, progress_);
         documents_.push_back(grade_one(tools_, l, what, options).document);
         progress_.clear();
         return labs_of(documents_.back()).at(0);
@@ -225,22 +227,15 @@ private:
     // needs an argument of theirs.
     void command(std::vector<std::string> words)
     {
-        static const std::vector<std::string> tried_by_help = {"watch", "reset"};
         std::string shown =
             fmt::format("./workbook{}{}", words.empty() ? "" : " ", fmt::join(words, " "));
-        bool help = std::any_of(words.begin(), words.end(), [](const std::string &word) {
-            return std::find(tried_by_help.begin(), tried_by_help.end(), word) !=
-                       tried_by_help.end() ||
-                   std::all_of(word.begin(), word.end(),
-                               [](unsigned char c) { return std::isupper(c); });
+        bool help = std::ranges::any_of(words, [](const std::string &word) {
+            return word == "watch" || word == "reset" ||
+                   std::ranges::all_of(word, [](unsigned char c) { return std::isupper(c); });
         });
         if (help) words = {words[0], "--help"};
-        child c;
-        c.arguments = {tools_.build_root + "/cuda-workbook"};
-        c.arguments.insert(c.arguments.end(), words.begin(), words.end());
-        c.folder = folder_;
-        c.environment = environment_without("CUDA_WORKBOOK_TOOLCHAIN");
-        exit_result e = run(c);
+        words.insert(words.begin(), tools_.build_root + "/cuda-workbook");
+        exit_result e = run(in_edition(std::move(words)));
         if (e.what != exit_result::exited || (e.status != passed && e.status != failed))
             throw machine_error(fmt::format("README.md names {}, which {} in the edition. It "
                                             "said:\n{}",
@@ -273,7 +268,7 @@ std::vector<std::vector<std::string>> commands_of(const std::string &page)
         std::istringstream rest(page.substr(at + start.size(), end - at - start.size()));
         std::vector<std::string> words;
         for (std::string word; rest >> word;) words.push_back(word);
-        if (std::find(result.begin(), result.end(), words) == result.end()) result.push_back(words);
+        if (std::ranges::find(result, words) == result.end()) result.push_back(words);
     }
     return result;
 }

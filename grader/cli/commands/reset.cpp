@@ -1,5 +1,5 @@
 // Restores a lab's stub to how it was handed out, and keeps the student's file.
-#include "reset.hpp"
+#include "commands.hpp"
 
 #include "cli/results/lab_names.hpp"
 #include "cli/results/progress.hpp"
@@ -42,10 +42,10 @@ std::string typed_line()
     return text;
 }
 
-bool agrees(const std::string &question)
+bool agrees_to_reset()
 {
     while (true) {
-        fmt::print("{} (y/n) ", question);
+        fmt::print("Reset? (y/n) ");
         std::fflush(stdout);
         std::string answer = typed_line();
         if (answer == "y\n" || answer == "Y\n" || answer == "yes\n") return true;
@@ -81,8 +81,7 @@ void mention_copy(const toolchain &t, const lab &l, const stub_original &origina
                                detect_terminal(1).width, 0));
 }
 
-} // namespace
-
+// Copies the stub to .workbook/kept under a new name with the date, and returns the path.
 std::string keep_stub(const toolchain &t, const lab &l)
 {
     std::string folder = t.source_root + "/.workbook/kept";
@@ -95,11 +94,13 @@ std::string keep_stub(const toolchain &t, const lab &l)
     return path;
 }
 
+} // namespace
+
 int reset_command(const toolchain &t, const std::string &word, bool agreed)
 {
     const lab &l = lab_called(t, find_lab(word, t.lab_names(false)));
     terminal out = detect_terminal(1);
-    std::string stub = t.stub(l), number = number_of(l.name);
+    std::string stub = t.stub(l);
     stub_original original = original_stub(t, l);
     if (original.text.empty()) throw machine_error(no_original(t, l));
     bool there = fs::exists(stub);
@@ -110,19 +111,18 @@ int reset_command(const toolchain &t, const std::string &word, bool agreed)
         mention_copy(t, l, original);
         return passed;
     }
-    if (!agreed && (!isatty(0) || !isatty(1)))
-        throw usage_error(
-            fmt::format("reset asks before it changes {}, and there is no terminal to "
-                        "ask on. To do it unasked: ./workbook reset {} --yes",
-                        t.shown(stub), number));
     if (!agreed) {
+        if (!isatty(0) || !isatty(1))
+            throw usage_error(
+                fmt::format("reset asks before it changes {}, and there is no terminal to "
+                            "ask on. To do it unasked: ./workbook reset {} --yes",
+                            t.shown(stub), number_of(l.name)));
         std::string what =
             fmt::format("{} goes back to how {} has it. {}", t.shown(stub), original.where,
-                        there ? "Your file is kept beside the progress, and your "
-                                "points stay."
+                        there ? "Your file is kept beside the progress, and your points stay."
                               : "It is not there now.");
         fmt::print("{}\n", wrapped(what, out.width, 0));
-        if (!agrees("Reset?")) {
+        if (!agrees_to_reset()) {
             fmt::print("Nothing was changed.\n");
             return passed;
         }

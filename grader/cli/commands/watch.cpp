@@ -3,7 +3,7 @@
 // Each grade runs the `grade` command in a child process, so that the screen and the keys survive
 // its failures. A save during a grade stops it and starts a new one, because a verdict on the old
 // text is of no use; a stopped grade records no points.
-#include "watch.hpp"
+#include "commands.hpp"
 
 #include "background_grade.hpp"
 #include "cli/grading/backend.hpp"
@@ -25,7 +25,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -46,11 +46,7 @@ constexpr std::chrono::milliseconds between_looks{200};
 void write_out(std::string_view text)
 {
     std::fflush(stdout);
-    while (!text.empty()) {
-        ssize_t n = write(1, text.data(), text.size());
-        if (n < 0 && errno != EINTR) return;
-        if (n > 0) text.remove_prefix(static_cast<std::size_t>(n));
-    }
+    write_all(1, text);
 }
 
 // Returns the stub and the project's headers that it may include.
@@ -174,7 +170,7 @@ private:
         state_.document = nullptr;
         state_.trouble.clear();
         for (const std::string &line : lines(sanitized(end.text, 4000)))
-            if (line.rfind("grading ", 0) != 0) state_.trouble += line + "\n";
+            if (!line.starts_with("grading ")) state_.trouble += line + "\n";
         if (end.what != exit_result::exited || state_.trouble.empty())
             state_.trouble += "The grading program " + end.words() + ".\n";
         state_.trouble += "r tries again; ./workbook doctor looks for what is missing.";
@@ -217,23 +213,19 @@ private:
     // Handles a key; returns false to quit.
     bool press(char key)
     {
-        switch (key) {
+        switch (std::tolower(key)) {
         case 'q':
-        case 'Q':
         case 4: // Ctrl-D
             return false;
         case 'r':
-        case 'R':
             seed_ = choose_seed("");
             begin(false);
-            return true;
+            break;
         case 'h':
-        case 'H':
             help();
-            return true;
-        default:
-            return true;
+            break;
         }
+        return true;
     }
 
     // Shows one more hint, and with the last one where to read on; then all of them again.
@@ -335,13 +327,11 @@ int watch_command(const toolchain &t, const std::string &word, grade_options opt
         throw usage_error(fmt::format("watch needs a terminal: it reads keys and redraws the "
                                       "screen. To grade once, type instead: ./workbook grade {}",
                                       number_of(l.name)));
-    options.seed = choose_seed(options.seed);
     {
         // The first build takes longest and prints more than the screen has room for.
         progress_line progress;
-        options.backend =
-            choose_backend(t, l, options.backend, options.require_gpu, progress).backend;
-        build_targets(t, grade_targets(t, l, stub_of(t, l), options.backend), progress);
+        settle(t, l, options, progress);
+        build_for_grading(t, {{&l, stub_of(t, l)}}, options.backend, progress);
     }
     std::string self = fs::read_symlink("/proc/self/exe").string();
     return watch(t, l, {self, "grade", l.name, "--backend", options.backend}, options.backend,

@@ -1,9 +1,10 @@
 // Chooses where a grade runs, and its seed.
 #include "backend.hpp"
 
+#include "cli/submission/ninja.hpp"
 #include "cli/support/errors.hpp"
+#include "cli/support/strings.hpp"
 #include "cli/support/subprocess.hpp"
-#include "cli/terminal/text.hpp"
 
 #include <fmt/format.h>
 
@@ -12,32 +13,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <cstdint>
 
 namespace cli {
 
 namespace {
-
-std::string run_probe(const toolchain &t, const lab &any)
-{
-    child c;
-    c.arguments = {t.program(any, "naive", "gpu"), "--probe"};
-    c.wall = std::chrono::seconds(60);
-    exit_result e = run(c);
-    if (e.ok()) return {};
-    std::string said = sanitized(e.text, 500);
-    while (!said.empty() && said.back() == '\n') said.pop_back();
-    return said.empty() ? "a trial kernel " + e.words() : said;
-}
-
-std::string reason_no_gpu(const toolchain &t, const lab &any, progress_line &progress)
-{
-    if (!gpu_device_present()) return "no NVIDIA device is present";
-    build_targets(t, {t.program(any, "naive", "gpu")}, progress);
-    return run_probe(t, any);
-}
-
-} // namespace
 
 bool gpu_device_present()
 {
@@ -46,22 +27,42 @@ bool gpu_device_present()
     return false;
 }
 
-backend_choice choose_backend(const toolchain &t, const lab &any, const std::string &wanted,
-                              bool require_gpu, progress_line &progress)
+// Runs a trial kernel; empty: a GPU can be used.
+std::string reason_no_gpu(const toolchain &t, const lab &any, progress_line &progress)
 {
-    if (wanted == "sim") {
-        if (require_gpu) throw usage_error("--require-gpu and --backend sim exclude each other");
-        return {"sim", "asked for"};
+    if (!gpu_device_present()) return "no NVIDIA device is present";
+    const std::string worker = t.program(any, "naive", "gpu");
+    build_targets(t, {worker}, progress);
+    exit_result e = run_program({worker, "--probe"}, std::chrono::seconds(60));
+    if (e.ok()) return {};
+    std::string said = without_line_ends(sanitized(e.text, 500));
+    return said.empty() ? "a trial kernel " + e.words() : said;
+}
+
+} // namespace
+
+std::string settle(const toolchain &t, const lab &any, grade_options &options,
+                   progress_line &progress)
+{
+    options.seed = choose_seed(options.seed);
+    if (options.backend == "sim") {
+        if (options.require_gpu)
+            throw usage_error("--require-gpu and --backend sim exclude each other");
+        return {};
     }
     std::string reason = reason_no_gpu(t, any, progress);
-    if (reason.empty()) return {"gpu", "a GPU is here"};
+    if (reason.empty()) {
+        options.backend = "gpu";
+        return {};
+    }
     std::string words =
         fmt::format("no GPU can be used: {}.\n  what to do: ./workbook doctor says what is "
                     "missing; --backend sim grades in the simulator",
                     reason);
-    if (require_gpu) throw machine_error(words);
-    if (wanted == "gpu") throw no_device_error(words);
-    return {"sim", reason};
+    if (options.require_gpu) throw machine_error(words);
+    if (options.backend == "gpu") throw no_device_error(words);
+    options.backend = "sim";
+    return reason;
 }
 
 std::string choose_seed(const std::string &wanted)
@@ -72,10 +73,9 @@ std::string choose_seed(const std::string &wanted)
             throw machine_error("the system gives no random numbers");
         return fmt::format("{:016x}", seed);
     }
-    std::string digits = wanted.rfind("0x", 0) == 0 ? wanted.substr(2) : wanted;
-    bool right =
-        !digits.empty() && digits.size() <= 16 &&
-        std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isxdigit(c); });
+    std::string digits = wanted.starts_with("0x") ? wanted.substr(2) : wanted;
+    bool right = !digits.empty() && digits.size() <= 16 &&
+                 std::ranges::all_of(digits, [](unsigned char c) { return std::isxdigit(c); });
     if (!right)
         throw usage_error(fmt::format(
             "--seed {}: give 1 to 16 hexadecimal digits, as a report prints them", wanted));

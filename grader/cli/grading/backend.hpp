@@ -1,24 +1,18 @@
 // Chooses where a grade runs, and its seed.
 #pragma once
 
-#include "cli/submission/ninja.hpp"
-#include "cli/submission/toolchain.hpp"
+#include "cli/terminal/progress_line.hpp"
+#include "grader_run.hpp"
 
 #include <string>
 
 namespace cli {
 
-// The chosen backend, gpu or sim. "auto" becomes gpu if a worker of ours can run a kernel there.
-// If no GPU can be used, choose_backend() throws machine_error if one is required, and
-// no_device_error if `wanted` is "gpu".
-struct backend_choice {
-    std::string backend, why;
-};
-backend_choice choose_backend(const toolchain &t, const lab &any, const std::string &wanted,
-                              bool require_gpu, progress_line &progress);
-
-// Returns true if the machine has a GPU at all, without building anything.
-bool gpu_device_present();
+// Settles options.seed and options.backend: "auto" becomes gpu if a worker of ours, which is built
+// for that, can run a kernel there, else sim; then it returns why no GPU can be used. Throws
+// machine_error if a GPU is required and none can be used, no_device_error if gpu was asked for.
+std::string settle(const toolchain &t, const lab &any, grade_options &options,
+                   progress_line &progress);
 
 // Returns the seed as hexadecimal digits; random if `wanted` is empty. Throws usage_error.
 std::string choose_seed(const std::string &wanted);

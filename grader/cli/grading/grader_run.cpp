@@ -11,11 +11,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
+#include <optional>
 
 namespace cli {
 
@@ -94,37 +95,15 @@ graded fault(const lab &l, const subject &what, const exit_result &e, const std:
     return g;
 }
 
-// Tells the progress of a grader that writes {"cases": N} and then a line per finished case, and
-// keeps its other lines, which are messages.
-class grader_output {
-public:
-    explicit grader_output(const grade_progress &progress) : progress_(progress) {}
-    void take(std::string_view line)
-    {
-        if (line.starts_with("{\"cases\":")) {
-            all_ = std::max(0, std::atoi(line.data() + std::strlen("{\"cases\":")));
-        } else if (line.starts_with("{\"case\":")) {
-            if (progress_) progress_(++done_, all_);
-        } else {
-            messages_ += std::string(line) + "\n";
-        }
-    }
-    const std::string &messages() const { return messages_; }
-
-private:
-    const grade_progress &progress_;
-    int done_ = 0, all_ = 0;
-    std::string messages_;
-};
-
 // A value may be missing only because code for another TODO is not written yet: such a case asks
 // for that code first.
-void excuse_unwritten_steps(json &lab, const std::function<todo_list()> &todos)
+void excuse_unwritten_steps(const toolchain &t, const lab &l, const subject &what, json &cases)
 {
-    for (json &c : lab["cases"]) {
-        if (text_at(c, "verdict") != "UNINITIALISED" ||
-            !todos().waits_for_others(text_at(c, "name"), int(number_at(c, "line"))))
-            continue;
+    std::optional<todo_list> todos; // read at need, since each reading runs git twice
+    for (json &c : cases) {
+        if (text_at(c, "verdict") != "UNINITIALISED") continue;
+        if (!todos) todos = todos_of(t, l, what);
+        if (!todos->waits_for_others(text_at(c, "name"), int(number_at(c, "line")))) continue;
         c.erase("line"); // the line itself is right
         c["hint"] = "What is read there must be written first, and that is not done yet.";
     }
@@ -154,28 +133,36 @@ graded read_result(const toolchain &t, const lab &l, const subject &what,
     g.from_grader = true;
     json &lab = g.document["labs"][0];
     if (!warnings.empty()) lab["warnings"] = warnings;
-    excuse_unwritten_steps(lab, [&] { return todos_of(t, l, what); });
+    excuse_unwritten_steps(t, l, what, lab["cases"]);
     return g;
 }
 
 graded run_grader(const toolchain &t, const lab &l, const subject &what, const workers_of &worker,
                   const grade_options &options, const grade_progress &progress)
 {
-    std::string folder = t.build_root + "/submissions";
-    fs::create_directories(folder);
-    temporary_name result(folder);
-    grader_output output(progress);
+    temporary_name result(t.build_root + "/submissions");
     child c;
     c.arguments = {t.grader(l)};
     c.input = request_of(t, l, what, worker, options, result.path()).dump();
     c.folder = t.source_root;
     c.wall = std::chrono::seconds(900);
     c.keep = 0;
-    c.each_line = [&](std::string_view line) { output.take(line); };
+    // A grader writes {"cases":N}, then a line per finished case; its other lines are messages.
+    constexpr std::string_view count = "{\"cases\":", finished = "{\"case\":";
+    int done = 0, cases = 0;
+    std::string messages;
+    c.each_line = [&](std::string_view line) {
+        if (line.starts_with(count))
+            std::from_chars(line.data() + count.size(), line.data() + line.size(), cases);
+        else if (!line.starts_with(finished))
+            messages += std::string(line) + "\n";
+        else if (progress)
+            progress(++done, cases);
+    };
     exit_result e = run(c);
     if (e.what == exit_result::not_started)
         throw machine_error(fmt::format("{} {}", t.grader(l), e.words()));
-    e.text = output.messages();
+    e.text = std::move(messages);
     graded g = read_result(t, l, what, worker.warnings, e, result.path());
     g.worker = worker.graded;
     g.seconds = e.seconds;
@@ -187,10 +174,7 @@ graded run_grader(const toolchain &t, const lab &l, const subject &what, const w
 
 double points_offered(const toolchain &t, const lab &l)
 {
-    child c;
-    c.arguments = {t.grader(l), "--list"};
-    c.wall = std::chrono::seconds(60);
-    exit_result e = run(c);
+    exit_result e = run_program({t.grader(l), "--list"}, std::chrono::seconds(60));
     std::vector<std::string> said = lines(e.text);
     int points = 0, cases = 0;
     bool right = e.ok() && !said.empty() &&
@@ -199,18 +183,21 @@ double points_offered(const toolchain &t, const lab &l)
     return points;
 }
 
-std::vector<std::string> grade_targets(const toolchain &t, const lab &l, const subject &what,
-                                       const std::string &backend)
+void build_for_grading(const toolchain &t, const std::vector<item> &all, const std::string &backend,
+                       progress_line &progress)
 {
-    std::vector<std::string> targets = grading_targets(t, l, backend);
-    if (what.ours)
-        for (const std::string &with : linked_with(backend)) {
-            if (what.name == "library" && !l.has_library(with)) continue;
-            targets.push_back(t.program(l, what.name, with));
-        }
-    else
-        for (const std::string &more : submission_targets(t, l)) targets.push_back(more);
-    return targets;
+    std::vector<std::string> targets;
+    auto add = [&](const std::vector<std::string> &more) {
+        targets.insert(targets.end(), more.begin(), more.end());
+    };
+    for (const auto &[l, what] : all) {
+        add(grading_targets(t, *l, backend));
+        if (!what.ours) add(submission_targets(t, *l));
+        for (const std::string &with : linked_with(backend))
+            if (what.ours && (what.name != "library" || l->has_library(with)))
+                add({t.program(*l, what.name, with)});
+    }
+    build_targets(t, targets, progress);
 }
 
 graded grade_one(const toolchain &t, const lab &l, const subject &what,

@@ -4,6 +4,7 @@
 
 #include "cli/results/result.hpp"
 #include "cli/submission/toolchain.hpp"
+#include "cli/terminal/progress_line.hpp"
 #include "subject.hpp"
 
 #include <functional>
@@ -42,12 +43,14 @@ struct graded {
 // Called after each finished case with the numbers of finished and chosen cases.
 using grade_progress = std::function<void(int done, int all)>;
 
-// Builds what is missing, except for ninja's targets (see grade_targets), and grades. Throws
-// stop_requested and machine_error.
+// Has ninja build all that grade_one needs, except for the workers of submissions. Throws
+// machine_error.
+void build_for_grading(const toolchain &t, const std::vector<item> &all, const std::string &backend,
+                       progress_line &progress);
+
+// Builds the worker of a submission, and grades. Throws stop_requested and machine_error.
 graded grade_one(const toolchain &t, const lab &l, const subject &what,
                  const grade_options &options, const grade_progress &progress = {});
-std::vector<std::string> grade_targets(const toolchain &t, const lab &l, const subject &what,
-                                       const std::string &backend);
 
 // Returns a lab's points in total, by its grader's own list. Throws machine_error.
 double points_offered(const toolchain &t, const lab &l);

@@ -41,14 +41,13 @@ std::vector<item> items(const toolchain &t, const std::vector<std::string> &word
         throw usage_error(fmt::format("--submission {}: there is no such file here ({})",
                                       shell_word(sanitized(submission, 400)),
                                       fs::current_path().string()));
-    std::vector<std::string> names = t.lab_names(false);
     // A test lab must be named in full.
-    std::vector<std::string> all = t.lab_names(true);
-    std::vector<item> result;
-    bool whole_names = !words.empty() && std::all_of(words.begin(), words.end(), [&](auto &w) {
-        return std::find(all.begin(), all.end(), w) != all.end();
+    const std::vector<std::string> all = t.lab_names(true);
+    bool whole_names = !words.empty() && std::ranges::all_of(words, [&](auto &w) {
+        return std::ranges::find(all, w) != all.end();
     });
-    for (const std::string &name : find_labs(words, whole_names ? all : names)) {
+    std::vector<item> result;
+    for (const std::string &name : find_labs(words, t.lab_names(whole_names))) {
         const lab &l = lab_called(t, name);
         if (solutions && !l.solutions)
             throw usage_error("this is the student edition, without the worked solutions, which "

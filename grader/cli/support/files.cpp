@@ -50,6 +50,16 @@ std::string read_text(const std::string &path)
     return text.str();
 }
 
+bool write_all(int fd, std::string_view text)
+{
+    while (!text.empty()) {
+        ssize_t n = write(fd, text.data(), text.size());
+        if (n < 0 && errno != EINTR) return false;
+        if (n > 0) text.remove_prefix(static_cast<std::size_t>(n));
+    }
+    return true;
+}
+
 // Read before there are threads, since the umask can only be read by setting it for all of them.
 static const mode_t process_umask = [] {
     mode_t mask = umask(0);
@@ -70,13 +80,7 @@ void write_atomically(const std::string &path, const std::string &text, keeping 
     std::string name = path + ".XXXXXX";
     int fd = mkostemp(name.data(), O_CLOEXEC);
     if (fd < 0) throw machine_error(cannot_write(path, errno));
-    std::string_view left = text;
-    while (!left.empty()) {
-        ssize_t n = write(fd, left.data(), left.size());
-        if (n < 0 && errno != EINTR) break;
-        if (n > 0) left.remove_prefix(static_cast<std::size_t>(n));
-    }
-    bool right = left.empty() && fchmod(fd, mode_for(path)) == 0;
+    bool right = write_all(fd, text) && fchmod(fd, mode_for(path)) == 0;
     right = right && (how == keeping::usual || fsync(fd) == 0);
     right = close(fd) == 0 && right;
     if (right && rename(name.c_str(), path.c_str()) == 0) {
@@ -102,8 +106,8 @@ void require_room(const std::string &folder)
 void require_writable(const std::string &option, const std::string &path)
 {
     if (path.empty()) return;
-    std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
-    if (std::filesystem::is_directory(path) || !std::filesystem::is_directory(folder))
+    fs::path folder = fs::absolute(path).parent_path();
+    if (fs::is_directory(path) || !fs::is_directory(folder))
         throw usage_error(fmt::format("{} {}: no file can be written there", option, path));
     if (access(folder.c_str(), W_OK) != 0)
         throw machine_error(fmt::format("{} {}", option, cannot_write(path, errno)));
@@ -117,6 +121,7 @@ std::string temporary_folder()
 
 temporary_name::temporary_name(const std::string &folder) : path_(folder + "/result.XXXXXX")
 {
+    fs::create_directories(folder);
     const grading::owned_fd fd(mkstemp(path_.data()));
     if (fd.get() < 0) throw machine_error(cannot_write(folder, errno));
     unlink(path_.c_str());
@@ -134,7 +139,6 @@ public:
     {
         path_ = temporary_folder() + "/cuda-workbook.XXXXXX";
         if (!mkdtemp(path_.data())) throw machine_error(cannot_write(temporary_folder(), errno));
-        remove_[3] = path_.data();
         const std::string rm = find_program("rm");
         try {
             grading::pipe_ends alive = grading::make_pipe();
@@ -166,13 +170,11 @@ private:
         char byte;
         while (read(0, &byte, 1) < 0 && errno == EINTR) {
         }
-        execv(rm, remove_);
+        execl(rm, "rm", "-rf", "--", path_.c_str(), nullptr);
         _exit(127);
     }
 
     std::string path_;
-    char rm_[3] = "rm", force_[4] = "-rf", end_[3] = "--";
-    char *remove_[5] = {rm_, force_, end_, nullptr, nullptr};
 };
 
 } // namespace

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace cli {
 
@@ -13,6 +14,8 @@ using grading::cannot_write;
 
 // Returns the whole file. Throws machine_error with the reason.
 std::string read_text(const std::string &path);
+// Writes it all to a descriptor; false, with the reason in errno, if that fails.
+bool write_all(int fd, std::string_view text);
 // Writes another file beside it and renames that: a reader sees the old file or the new one, never
 // half. `durable`: also after a power cut. Throws machine_error.
 enum class keeping { usual, durable };
@@ -29,8 +32,8 @@ std::string temporary_folder();
 // machine_error if the folder may not be written. An empty path is no file.
 void require_writable(const std::string &option, const std::string &path);
 
-// A new name in a folder for a file that another process writes. The destructor removes that file.
-// Throws machine_error.
+// A new name in a folder, made if need be, for a file that another process writes. The destructor
+// removes that file. Throws machine_error.
 class temporary_name {
 public:
     explicit temporary_name(const std::string &folder);

@@ -19,43 +19,43 @@ unsigned cores()
     return std::max(1, CPU_COUNT(&set));
 }
 
-void run_all(std::size_t count, unsigned threads, const std::function<void(std::size_t)> &task,
-             const std::function<void(std::size_t)> &done)
+void parallel_for(std::size_t count, unsigned threads, const std::function<void(std::size_t)> &task,
+                  const std::function<void(std::size_t)> &done)
 {
     std::atomic<std::size_t> next = 0;
     std::mutex mutex;
     std::condition_variable changed;
     std::vector<char> finished(count, 0);
     std::exception_ptr error;
+    auto fail = [&] {
+        next = count; // no further task starts
+        std::lock_guard lock(mutex);
+        if (!error) error = std::current_exception();
+    };
     auto work = [&] {
         for (std::size_t i; (i = next++) < count;) {
-            std::exception_ptr mine;
             try {
                 task(i);
             } catch (...) {
-                mine = std::current_exception();
-                next = count; // no further task starts
+                fail();
             }
             std::lock_guard lock(mutex);
             finished[i] = 1;
-            if (mine && !error) error = mine;
             changed.notify_one();
         }
     };
+    const std::size_t used = std::min<std::size_t>(threads, count);
     std::vector<std::jthread> pool;
-    for (unsigned t = 0; t < std::min<std::size_t>(threads, count); ++t) pool.emplace_back(work);
+    while (pool.size() < used) pool.emplace_back(work);
     for (std::size_t i = 0; i < count; ++i) {
         std::unique_lock lock(mutex);
         changed.wait(lock, [&] { return finished[i] || error; });
         if (error) break;
         lock.unlock();
-        if (!done) continue;
         try {
-            done(i);
+            if (done) done(i);
         } catch (...) {
-            next = count;
-            lock.lock();
-            if (!error) error = std::current_exception();
+            fail();
             break;
         }
     }

@@ -9,8 +9,8 @@ namespace cli {
 // Runs `task(i)` for each i below `count` on `threads` threads and calls `done(i)` on this thread,
 // in order of i, as soon as all tasks up to i are done. After the first exception no further task
 // starts, and it is rethrown here.
-void run_all(std::size_t count, unsigned threads, const std::function<void(std::size_t)> &task,
-             const std::function<void(std::size_t)> &done = {});
+void parallel_for(std::size_t count, unsigned threads, const std::function<void(std::size_t)> &task,
+                  const std::function<void(std::size_t)> &done = {});
 
 unsigned cores(); // the number that this process may use; at least 1
 

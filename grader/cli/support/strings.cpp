@@ -30,8 +30,25 @@ std::size_t distance(std::string_view a, std::string_view b)
     return row.back();
 }
 
-std::string written(const std::tm &when, const char *format)
+// Formats three significant digits: 0.125, 12.5, 1250.
+std::string three_figures(double v)
 {
+    if (v != 0 && (std::abs(v) < 0.001 || std::abs(v) >= 1e6)) return fmt::format("{:.2e}", v);
+    int digits = v == 0 ? 0 : 2 - static_cast<int>(std::floor(std::log10(std::abs(v))));
+    std::string text = fmt::format("{:.{}f}", v, std::max(0, digits));
+    if (text.find('.') != text.npos) {
+        text.erase(text.find_last_not_of('0') + 1);
+        if (text.back() == '.') text.pop_back();
+    }
+    return text;
+}
+
+// `split` is localtime_r or gmtime_r.
+std::string time_now(const char *format, decltype(localtime_r) *split)
+{
+    std::time_t now = std::time(nullptr);
+    std::tm when{};
+    split(&now, &when);
     char text[64];
     return std::string(text, std::strftime(text, sizeof text, format, &when));
 }
@@ -44,20 +61,16 @@ std::string sanitized(std::string_view raw, std::size_t max_bytes)
     while (!raw.empty()) {
         if (result.size() + 4 > max_bytes)
             return result + fmt::format("\n[cut: {} more bytes]", raw.size());
-        std::size_t n = 1;
-        if (raw[0] == '\n')
+        const std::size_t n = grading::safe_character(raw);
+        if (n > 0)
+            result += raw.substr(0, n);
+        else if (raw[0] == '\n')
             result += '\n';
         else if (raw[0] == '\t')
             result += "    ";
-        else if (raw[0] == '\r' && raw.size() > 1 && raw[1] == '\n')
-            ;
-        else if ((n = grading::safe_character(raw)) > 0)
-            result += raw.substr(0, n);
-        else {
+        else if (!raw.starts_with("\r\n"))
             result += '?';
-            n = 1;
-        }
-        raw.remove_prefix(n);
+        raw.remove_prefix(std::max<std::size_t>(n, 1));
     }
     return result;
 }
@@ -65,7 +78,7 @@ std::string sanitized(std::string_view raw, std::size_t max_bytes)
 std::string on_one_line(std::string_view raw, std::size_t max_bytes, char end)
 {
     std::string text = sanitized(raw, max_bytes);
-    std::replace(text.begin(), text.end(), '\n', end);
+    std::ranges::replace(text, '\n', end);
     return text;
 }
 
@@ -113,18 +126,6 @@ std::vector<std::string> words_between_blanks(const std::string &text)
     return words;
 }
 
-std::string three_figures(double v)
-{
-    if (v != 0 && (std::abs(v) < 0.001 || std::abs(v) >= 1e6)) return fmt::format("{:.2e}", v);
-    int digits = v == 0 ? 0 : 2 - static_cast<int>(std::floor(std::log10(std::abs(v))));
-    std::string text = fmt::format("{:.{}f}", v, std::max(0, digits));
-    if (text.find('.') != text.npos) {
-        text.erase(text.find_last_not_of('0') + 1);
-        if (text.back() == '.') text.pop_back();
-    }
-    return text;
-}
-
 std::string value_words(double value, const std::string &unit)
 {
     return unit == "%" ? three_figures(100 * value) + " %" : three_figures(value);
@@ -135,20 +136,7 @@ std::string plural(std::size_t n, std::string_view one)
     return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
 }
 
-std::string local_time(const char *format)
-{
-    std::time_t now = std::time(nullptr);
-    std::tm when{};
-    localtime_r(&now, &when);
-    return written(when, format);
-}
-
-std::string utc_time(const char *format)
-{
-    std::time_t now = std::time(nullptr);
-    std::tm when{};
-    gmtime_r(&now, &when);
-    return written(when, format);
-}
+std::string local_time(const char *format) { return time_now(format, localtime_r); }
+std::string utc_time(const char *format) { return time_now(format, gmtime_r); }
 
 } // namespace cli

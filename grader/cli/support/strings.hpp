@@ -40,10 +40,8 @@ using grading::shell_word;
 // Returns the candidate that a mistyped word most likely meant; empty if none is close.
 std::string nearest(std::string_view word, const std::vector<std::string> &candidates);
 
-// Formats three significant digits: 0.125, 12.5, 1250.
-std::string three_figures(double v);
-std::string value_words(double value,
-                        const std::string &unit); // unit "%": shows a share as percent
+// Formats three significant digits: 0.125, 12.5, 1250; with unit "%" a share as percent.
+std::string value_words(double value, const std::string &unit);
 
 std::string plural(std::size_t n, std::string_view one); // "1 case", "3 cases"
 

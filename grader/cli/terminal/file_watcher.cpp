@@ -33,9 +33,8 @@ bool save_detector::look(const contents &now)
     }
     seen_ = seen_ > 0 && now == candidate_ ? seen_ + 1 : 1;
     candidate_ = now;
-    bool nothing = std::any_of(now.begin(), now.end(), [](const auto &file) {
-        return !file.second || file.second->empty();
-    });
+    bool nothing = std::ranges::any_of(
+        now, [](const auto &file) { return !file.second || file.second->empty(); });
     if (seen_ < (nothing ? enough_of_nothing : enough)) return false;
     known_ = now;
     seen_ = 0;

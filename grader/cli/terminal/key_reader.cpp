@@ -54,17 +54,17 @@ key_reader::key_reader(int descriptor) : descriptor_(descriptor)
                                         std::generic_category().message(errno)));
     handle(SIGWINCH, on_resize);
     handle(SIGTSTP, on_stop);
-    take();
+    set_key_mode();
 }
 
 key_reader::~key_reader()
 {
-    give_back();
+    restore();
     handle(SIGWINCH, SIG_DFL);
     handle(SIGTSTP, SIG_DFL);
 }
 
-void key_reader::take()
+void key_reader::set_key_mode()
 {
     termios keys = before_;
     keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
@@ -74,7 +74,7 @@ void key_reader::take()
     tcsetattr(descriptor_, TCSADRAIN, &keys);
 }
 
-void key_reader::give_back() { tcsetattr(descriptor_, TCSADRAIN, &before_); }
+void key_reader::restore() { tcsetattr(descriptor_, TCSADRAIN, &before_); }
 
 std::optional<std::string> key_reader::typed()
 {
@@ -90,12 +90,12 @@ std::optional<std::string> key_reader::typed()
 bool key_reader::disturbed()
 {
     if (std::exchange(suspend_requested, 0)) {
-        give_back();
+        restore();
         // Raise SIGTSTP, not SIGSTOP: it has no effect where no shell could continue us.
         handle(SIGTSTP, SIG_DFL);
         raise(SIGTSTP);
         handle(SIGTSTP, on_stop);
-        take();
+        set_key_mode();
         return true;
     }
     return std::exchange(resized, 0) != 0;

@@ -32,8 +32,8 @@ public:
     bool disturbed();
 
 private:
-    void take();
-    void give_back();
+    void set_key_mode();
+    void restore();
     int descriptor_;
     termios before_{};
     key_filter filter_;

@@ -60,7 +60,7 @@ bool is_mark(const std::string &line)
 // True for blank lines, the compiler's count of errors, and its remarks on its own options.
 bool says_nothing(const std::string &line)
 {
-    return line.find_first_not_of(' ') == line.npos || line.rfind("Remark: ", 0) == 0 ||
+    return line.find_first_not_of(' ') == line.npos || line.starts_with("Remark: ") ||
            line.find(" detected in the compilation of ") != line.npos;
 }
 
@@ -85,8 +85,7 @@ std::string bad(const terminal &t, std::string_view text) { return styled(t, "31
 
 int columns(std::string_view text)
 {
-    return static_cast<int>(
-        std::count_if(text.begin(), text.end(), [](char c) { return !continues(c); }));
+    return static_cast<int>(std::ranges::count_if(text, [](char c) { return !continues(c); }));
 }
 
 std::string padded(std::string_view text, int width)

@@ -1,5 +1,5 @@
 // Tests grading a class: the files that are found or refused, and the table of grades.
-#include "cli/commands/autograde.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/commands/doctor.hpp"
 #include "cli/results/class_results.hpp"
 #include "cli/support/errors.hpp"
@@ -71,14 +71,15 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
     std::filesystem::create_directory(handed.root + "/handed/d");
     std::filesystem::create_directory(handed.root + "/handed/e");
     std::filesystem::create_symlink("/etc/passwd", handed.root + "/handed/e/stub.cu");
-    autograde_options options;
-    options.folder = handed.root + "/handed";
-    options.csv_file = handed.root + "/grades.csv";
-    options.json_file = handed.root + "/grades.json";
-    options.grade.backend = "sim";
-    options.grade.seed = "1f";
-    CHECK(autograde_command(p.tools, options) == passed);
-    std::string table = read_text(options.csv_file);
+    autograde_options wanted;
+    wanted.folder = handed.root + "/handed";
+    wanted.csv_file = handed.root + "/grades.csv";
+    wanted.json_file = handed.root + "/grades.json";
+    grade_options options;
+    options.backend = "sim";
+    options.seed = "1f";
+    CHECK(autograde_command(p.tools, {}, options, wanted) == passed);
+    std::string table = read_text(wanted.csv_file);
     CHECK(contains(table, "\na,02_scaling,fail,0,3,0,BUILD_FAILED 1,BUILD_FAILED in build,"));
     CHECK_FALSE(contains(table, "BUILD_FAILED in build,,")); // the row gives a reason
     CHECK(contains(table, "\nb c,02_scaling,pass,3,3,0,PASS 1,,\"the file is the same as Gauss "
@@ -92,7 +93,7 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
     CHECK_FALSE(contains(table, "untouched's"));
     CHECK(contains(table, "\nd,02_scaling,missing,0,3,0,,,\"there is no 02_scaling/stub.cu, nor "));
     CHECK(contains(table, "stub.cu is a symbolic link"));
-    json document = json::parse(read_text(options.json_file));
+    json document = json::parse(read_text(wanted.json_file));
     CHECK(document["rows"][2]["result"]["labs"][0]["cases"][0]["name"] == "scale");
 
     // A broken grader is our fault, and its rows say so.
@@ -100,11 +101,11 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
              "[ \"$1\" = --list ] && echo 3 points in 1 cases && exit\n"
              "case \"$*\" in *--probe-sandbox) exit 0;; esac\nkill -SEGV $$");
 
-    CHECK(autograde_command(p.tools, options) == infrastructure);
-    table = read_text(options.csv_file);
+    CHECK(autograde_command(p.tools, {}, options, wanted) == infrastructure);
+    table = read_text(wanted.csv_file);
     CHECK(contains(table, "\na,02_scaling,fail,0,3,0,BUILD_FAILED 1,"));
     CHECK(contains(table, "\nb c,02_scaling,error,,3,,INFRA_ERROR 1,INFRA_ERROR in grader,"));
     CHECK(contains(table, "killed by SIGSEGV"));
-    document = json::parse(read_text(options.json_file));
+    document = json::parse(read_text(wanted.json_file));
     CHECK(document["rows"][2]["points"].is_null()); // a spreadsheet does not add it up
 }

@@ -1,5 +1,5 @@
 // Tests results in the formats of course systems, and that a submission's text cannot forge them.
-#include "cli/commands/convert.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/results/class_results.hpp"
 #include "cli/results/formats/formats.hpp"
 #include "cli/support/errors.hpp"

@@ -1,5 +1,5 @@
 // Tests hints: they come one by one, belong to the current TODO, and end with a place to read on.
-#include "cli/commands/hint.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/results/hints.hpp"
 #include "cli/support/errors.hpp"
 #include "cli_project.hpp"

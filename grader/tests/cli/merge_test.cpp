@@ -1,5 +1,5 @@
 // Tests merged results of several labs, results of broken graders, and the exit status.
-#include "cli/commands/grade.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/support/errors.hpp"
 #include "cli_project.hpp"
 

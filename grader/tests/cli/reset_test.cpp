@@ -1,5 +1,5 @@
 // Tests that reset restores the original stub and loses no work of the student.
-#include "cli/commands/reset.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/results/stub_original.hpp"
 #include "cli/support/errors.hpp"
 #include "cli_project.hpp"

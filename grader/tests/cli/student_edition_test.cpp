@@ -1,5 +1,5 @@
 // Tests the student edition: its files, the files it must not have, and the check of an edition.
-#include "cli/commands/release.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/results/student_edition.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/subprocess.hpp"

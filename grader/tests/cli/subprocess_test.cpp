@@ -210,7 +210,7 @@ TEST_CASE("a pool runs everything, reports in order, and stops at the first exce
 {
     std::vector<int> order;
     std::atomic<int> sum = 0;
-    run_all(
+    parallel_for(
         20, 4, [&](std::size_t i) { sum += int(i); },
         [&](std::size_t i) { order.push_back(int(i)); });
     CHECK(sum == 190);
@@ -221,7 +221,7 @@ TEST_CASE("a pool runs everything, reports in order, and stops at the first exce
         ++started;
         if (i == 3) throw machine_error("three");
     };
-    CHECK_THROWS_AS(run_all(1000000, 2, bad), machine_error);
+    CHECK_THROWS_AS(parallel_for(1000000, 2, bad), machine_error);
     CHECK(started < 1000000);
-    run_all(0, 2, bad);
+    parallel_for(0, 2, bad);
 }

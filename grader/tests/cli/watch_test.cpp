@@ -1,6 +1,6 @@
 // Tests `watch`: which saves are graded, the screen, and the whole loop in a pseudo-terminal with a
 // grading command that only records its arguments.
-#include "cli/commands/watch.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/results/watch_screen.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/terminal/file_watcher.hpp"

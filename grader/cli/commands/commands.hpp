@@ -1,0 +1,77 @@
+// The commands, except for doctor and check, which have headers of their own. Each returns the exit
+// status, and throws usage_error and machine_error. `word` and `words` name labs as find_lab() and
+// find_labs() take them.
+#pragma once
+
+#include "cli/grading/grader_run.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cli {
+
+// Grades each lab's worked versions and draws the ladders.
+int demo_command(const toolchain &t, const std::vector<std::string> &words, grade_options options);
+
+// Grades a lab's stub after every save until the student quits. Throws usage_error unless stdin and
+// stdout are a terminal.
+int watch_command(const toolchain &t, const std::string &word, grade_options options);
+// Runs the loop alone. `grade` is the command that grades the stub and keeps its points, to which
+// "--seed SEED --json FILE" is appended; `backend` is the one it grades on.
+int watch(const toolchain &t, const lab &l, const std::vector<std::string> &grade,
+          const std::string &backend, std::string seed);
+
+// Grades stubs, solutions or one file.
+int grade_command(const toolchain &t, const std::vector<std::string> &words, grade_options options);
+// The report of a grade of one lab, also where nothing could be built or graded.
+std::string report_of(const toolchain &t, const item &i, const graded &g);
+
+// Grades on the simulator, and shows its counters beside the source. `page`: a file for
+// explanation_page(), or empty.
+int explain_command(const toolchain &t, const std::string &word, grade_options options,
+                    const std::string &page);
+
+struct hint_options {
+    int todo = 0;       // 0: the one that todo_at_hand chooses
+    bool again = false; // show those shown before, and no other
+};
+// Reveals a lab's hints one at a time.
+int hint_command(const toolchain &t, const std::string &word, const hint_options &options);
+
+// Restores a lab's stub to how it was handed out, and keeps the student's file. Asks on the
+// terminal unless `agreed`; throws usage_error if there is no terminal to ask on.
+int reset_command(const toolchain &t, const std::string &word, bool agreed);
+
+struct release_options {
+    std::string folder;             // must not exist yet, or be empty
+    std::vector<std::string> words; // the labs in it; none: all
+    bool proof = true;
+};
+// Writes the student edition of git's HEAD beside the folder and tests a copy of it; only then does
+// it get its final name. Throws usage_error if the folder or the state of the project forbids it,
+// machine_error if the proof fails; nothing is left behind then.
+int release_command(const toolchain &t, const release_options &options);
+// Returns the commands shown on a page, as words: `./workbook grade 02` is {"grade", "02"}.
+std::vector<std::vector<std::string>> commands_of(const std::string &page);
+
+struct autograde_options {
+    std::string folder;              // as read_class takes it
+    std::string csv_file, json_file; // empty: none
+    bool without_sandbox = false;    // also grade where no sandbox is available
+};
+// Grades a folder of students' files. Returns 0 if every existing file was graded, whatever its
+// points, and infrastructure if one was not through a fault of ours. Throws machine_error if there
+// is no sandbox, and at the end if a table could not be written or printed completely.
+int autograde_command(const toolchain &t, const std::vector<std::string> &words,
+                      grade_options options, const autograde_options &wanted);
+
+struct convert_options {
+    std::string file, format; // "-": standard input
+    std::string output;       // empty: standard output
+    std::string student;      // one of a class; empty: `file` is one result
+};
+// Writes a result in the format of a course system. Throws usage_error if something cannot be read
+// or written; then nothing is written.
+int convert_command(const convert_options &options);
+
+} // namespace cli
