@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <set>
 
 namespace cli {
 
@@ -14,23 +13,10 @@ namespace {
 
 constexpr int margin = 4;
 
-std::optional<double> number_within(const json *o, std::initializer_list<const char *> path)
+std::optional<double> number_within(const json &o, const char *outer, const std::string &inner)
 {
-    for (const char *key : path) {
-        if (!o || !o->is_object()) return {};
-        auto at = o->find(key);
-        o = at == o->end() ? nullptr : &*at;
-    }
-    if (!o || !o->is_number()) return {};
-    return o->get<double>();
-}
-
-std::string text_within(const json &o, const char *outer, const char *inner)
-{
-    auto at = o.find(outer);
-    if (at == o.end() || !at->is_object()) return {};
-    auto value = at->find(inner);
-    return value != at->end() && value->is_string() ? value->get<std::string>() : std::string();
+    const json &value = member(member(o, outer), inner);
+    return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
 }
 
 // A rung with its parsed grade; speed() finds a speed case by name, null if there is none.
@@ -57,18 +43,6 @@ std::string shown_name(const rung_row &r, int width)
     return padded(r.of->name.substr(0, static_cast<std::size_t>(width)), width);
 }
 
-std::size_t correct_cases(const lab_view &l, std::size_t &all)
-{
-    std::size_t right = 0;
-    all = 0;
-    for (const case_view &c : l.cases) {
-        if (c.kind != "correctness" || c.verdict == "SKIPPED") continue;
-        ++all;
-        right += c.passed();
-    }
-    return right;
-}
-
 std::string introduction(const std::vector<rung_row> &rows, const terminal &out)
 {
     std::string text =
@@ -81,7 +55,12 @@ std::string introduction(const std::vector<rung_row> &rows, const terminal &out)
         "\n\n";
     int width = name_width(rows);
     for (const rung_row &r : rows) {
-        std::size_t all = 0, right = correct_cases(r.lab, all);
+        std::size_t all = 0, right = 0;
+        for (const case_view &c : r.lab.cases) {
+            if (c.kind != "correctness" || c.verdict == "SKIPPED") continue;
+            ++all;
+            right += c.passed();
+        }
         std::string start = fmt::format("  {}  ", shown_name(r, width)), about = r.of->about;
         if (all > 0) about += fmt::format(" ({} of {} right)", right, all);
         if (r.lab.open_points > 0) about += fmt::format(" ({:g} points open)", r.lab.open_points);
@@ -94,7 +73,7 @@ std::string timed_case(const std::vector<rung_row> &rows, const std::string &nam
                        const terminal &out)
 {
     struct line {
-        std::string head, verdict;
+        std::string head;
         double ratio;
     };
     std::vector<line> drawn;
@@ -103,16 +82,16 @@ std::string timed_case(const std::vector<rung_row> &rows, const std::string &nam
     double max_ratio = 0;
     for (const rung_row &r : rows) {
         const case_view *c = r.speed(name);
-        auto ms = c ? number_within(c->whole, {"measured", "ms"}) : std::nullopt;
+        auto ms = c ? number_within(*c->whole, "measured", "ms") : std::nullopt;
         if (!ms) continue;
-        auto ratio = number_within(c->whole, {"speedup", "median"});
-        auto share = number_within(c->whole, {"fraction", "value"});
-        if (share) of = text_within(*c->whole, "fraction", "of");
+        auto ratio = number_within(*c->whole, "speedup", "median");
+        auto share = number_within(*c->whole, "fraction", "value");
+        if (share) of = text_at(member(*c->whole, "fraction"), "of");
         std::string head = fmt::format("{}{}  {:>9} ms {:>7} {:>6}  ", std::string(margin, ' '),
                                        shown_name(r, width), fmt::format("{:.3f}", *ms),
                                        ratio ? fmt::format("{:.2f}x", *ratio) : "",
                                        share ? fmt::format("{:.0f} %", 100 * *share) : "");
-        drawn.push_back({head, c->verdict, ratio.value_or(0)});
+        drawn.push_back({head, ratio.value_or(0)});
         max_ratio = std::max(max_ratio, ratio.value_or(0));
     }
     if (drawn.empty()) return {};
@@ -133,9 +112,9 @@ std::vector<std::string> measures_of(const std::vector<rung_row> &rows, const st
     std::vector<std::string> names;
     for (const rung_row &r : rows) {
         const case_view *c = r.speed(name);
-        if (!c || !c->whole->contains("counters")) continue;
-        for (const auto &[key, value] : c->whole->at("counters").items())
-            if (value.is_number() && std::find(names.begin(), names.end(), key) == names.end())
+        if (!c) continue;
+        for (const auto &[key, value] : member(*c->whole, "counters").items())
+            if (value.is_number() && std::ranges::find(names, key) == names.end())
                 names.push_back(key);
     }
     return names;
@@ -152,7 +131,7 @@ std::vector<measured_row> values_of(const std::vector<rung_row> &rows, const std
     std::vector<measured_row> values;
     for (const rung_row &r : rows) {
         const case_view *c = r.speed(name);
-        auto value = c ? number_within(c->whole, {"counters", measure.c_str()}) : std::nullopt;
+        auto value = c ? number_within(*c->whole, "counters", measure) : std::nullopt;
         if (value) values.push_back({&r, *value});
     }
     return values;
@@ -180,8 +159,8 @@ std::string gate_word(const std::vector<rung_row> &rows, const std::string &name
 {
     for (const rung_row &r : rows) {
         const case_view *c = r.speed(name);
-        if (!c || !c->whole->contains("counted_gates")) continue;
-        std::string word = text_within(c->whole->at("counted_gates"), measure.c_str(), key);
+        if (!c) continue;
+        std::string word = text_at(member(member(*c->whole, "counted_gates"), measure), key);
         if (!word.empty()) return word;
     }
     return {};
@@ -229,7 +208,7 @@ std::vector<std::string> speed_cases(const std::vector<rung_row> &rows)
     std::vector<std::string> names;
     for (const rung_row &r : rows)
         for (const case_view &c : r.lab.cases)
-            if (c.kind == "speed" && std::find(names.begin(), names.end(), c.name) == names.end())
+            if (c.kind == "speed" && std::ranges::find(names, c.name) == names.end())
                 names.push_back(c.name);
     return names;
 }
@@ -246,7 +225,7 @@ std::string where(const ladder &l)
 {
     if (l.backend == "sim") return "simulated: counted, not timed";
     for (const rung &r : l.rungs)
-        if (std::string gpu = text_within(r.document, "env", "gpu"); !gpu.empty())
+        if (std::string gpu = text_at(member(r.document, "env"), "gpu"); !gpu.empty())
             return "measured on " + gpu;
     return "measured";
 }
@@ -257,7 +236,7 @@ std::string first_comment(const std::string &source)
 {
     std::string text;
     for (const std::string &line : lines(source)) {
-        if (line.rfind("//", 0) != 0) break;
+        if (!line.starts_with("//")) break;
         std::size_t start = line.find_first_not_of("/ ");
         if (start == line.npos) break; // an empty comment line ends the paragraph
         text += (text.empty() ? "" : " ") + line.substr(start);
@@ -278,9 +257,8 @@ std::string draw(const ladder &l, const terminal &out)
     for (const std::string &name : speed_cases(rows))
         text += l.backend == "sim" ? counted_bars(rows, name, out) : timed_case(rows, name, out);
     // Only the solution is graded completely, so its open points include those of all rungs.
-    auto max_open = std::max_element(rows.begin(), rows.end(), [](const auto &x, const auto &y) {
-        return x.lab.open_points < y.lab.open_points;
-    });
+    auto max_open =
+        std::ranges::max_element(rows, {}, [](const rung_row &r) { return r.lab.open_points; });
     if (max_open != rows.end())
         for (const std::string &note : open_notes(max_open->lab))
             text += "\n  " + wrapped(note, out.width, 2) + "\n";

@@ -22,33 +22,25 @@ constexpr const char *schema = "cuda-workbook-progress/1";
 
 std::string path_of(const toolchain &t) { return t.source_root + "/.workbook/progress.json"; }
 
-template <class T> T field(const json &o, const char *key, T otherwise)
+int count_at(const json &o, const char *key)
 {
-    auto at = o.find(key);
-    if (at == o.end()) return otherwise;
-    bool right = std::is_same_v<T, double> ? at->is_number() : at->is_string();
-    return right ? at->template get<T>() : otherwise;
-}
-
-int todo_from(const json &o)
-{
-    return static_cast<int>(std::clamp(field<double>(o, "todo", 0), 0.0, 9999.0));
+    return static_cast<int>(std::clamp(number_at(o, key), 0.0, 9999.0));
 }
 
 progress_entry entry_from(const json &o)
 {
     progress_entry e;
-    e.lab = field<std::string>(o, "lab", {});
-    e.backend = field<std::string>(o, "backend", {});
-    e.points = field<double>(o, "points", 0);
-    e.max_points = field<double>(o, "max_points", 0);
-    e.open = field<double>(o, "open_points", 0);
-    e.best = std::max(e.points, field<double>(o, "best", 0));
-    e.when = field<std::string>(o, "when", {});
-    e.verdict = field<std::string>(o, "verdict", {});
-    e.case_name = field<std::string>(o, "case", {});
-    e.mending = field<std::string>(o, "mending", e.case_name);
-    e.todo = todo_from(o);
+    e.lab = text_at(o, "lab");
+    e.backend = text_at(o, "backend");
+    e.points = number_at(o, "points");
+    e.max_points = number_at(o, "max_points");
+    e.open = number_at(o, "open_points");
+    e.best = std::max(e.points, number_at(o, "best"));
+    e.when = text_at(o, "when");
+    e.verdict = text_at(o, "verdict");
+    e.case_name = text_at(o, "case");
+    e.mending = member(o, "mending").is_string() ? text_at(o, "mending") : e.case_name;
+    e.todo = count_at(o, "todo");
     return e;
 }
 
@@ -60,15 +52,6 @@ json entry_to(const progress_entry &e)
             {"when", e.when},        {"verdict", e.verdict},
             {"case", e.case_name},   {"mending", e.mending},
             {"todo", e.todo}};
-}
-
-void read_hints(const json &list, progress_record &record)
-{
-    for (const json &o : list) {
-        if (!o.is_object()) continue;
-        int shown = static_cast<int>(std::clamp(field<double>(o, "shown", 0), 0.0, 9999.0));
-        record.hints[{field<std::string>(o, "lab", {}), todo_from(o)}] = shown;
-    }
 }
 
 std::string text_of(const progress_record &record)
@@ -187,9 +170,7 @@ progress_record read_progress(const toolchain &t)
     std::string path = path_of(t);
     if (!fs::exists(path)) return record;
     json document = json::parse(read_text(path), nullptr, false);
-    bool right = document.is_object() && document.value("schema", json()) == schema &&
-                 document.contains("labs") && document["labs"].is_array();
-    if (!right) {
+    if (member(document, "schema") != schema || !member(document, "labs").is_array()) {
         record.warning = fmt::format("{0} could not be understood. The next grade begins a new one "
                                      "and keeps this as {0}.broken-1, -2, ...",
                                      t.shown(path));
@@ -197,8 +178,10 @@ progress_record read_progress(const toolchain &t)
     }
     for (const json &o : document["labs"])
         if (o.is_object()) record.entries.push_back(entry_from(o));
-    auto hints = document.find("hints");
-    if (hints != document.end() && hints->is_array()) read_hints(*hints, record);
+    if (const json &hints = member(document, "hints"); hints.is_array())
+        for (const json &o : hints)
+            if (o.is_object())
+                record.hints[{text_at(o, "lab"), count_at(o, "todo")}] = count_at(o, "shown");
     return record;
 }
 
