@@ -90,8 +90,7 @@ void change(const toolchain &t, const std::function<void(progress_record &)> &wh
 std::string marks(const terminal &out, const progress_entry *e)
 {
     constexpr int width = 10;
-    double share = e && e->max_points > 0 ? e->best / e->max_points : 0;
-    return padded(bar(out, share, width), width);
+    return padded(bar(out, e ? e->share() : 0, width), width);
 }
 
 std::string state_of(const progress_entry *best, const progress_entry *last)
@@ -111,17 +110,14 @@ std::string what_next(const toolchain &t, const progress_record &record, const t
 {
     const lab *next = next_lab(t, record);
     if (!next) {
-        const char *all = std::all_of(t.labs.begin(), t.labs.end(),
-                                      [&](const lab &l) {
-                                          const progress_entry *e = record.best(l.name);
-                                          return l.test || (e && e->done());
-                                      })
-                              ? "Every lab is done."
-                              : "Every lab is done but for points that are open.";
-        bool compare = std::any_of(t.labs.begin(), t.labs.end(),
-                                   [](const lab &l) { return !l.test && l.solutions; });
-        return compare ? fmt::format("{} To compare, the worked ladders: ./workbook demo", all)
-                       : all;
+        bool done = std::ranges::all_of(t.labs, [&](const lab &l) {
+            const progress_entry *e = record.best(l.name);
+            return l.test || (e && e->done());
+        });
+        bool compare =
+            std::ranges::any_of(t.labs, [](const lab &l) { return !l.test && l.solutions; });
+        return fmt::format("Every lab is done{}.{}", done ? "" : " but for points that are open",
+                           compare ? " To compare, the worked ladders: ./workbook demo" : "");
     }
     std::string command = "./workbook watch " + number_of(next->name);
     if (record.last(next->name)) return "Next: " + bold(out, command);
@@ -136,11 +132,8 @@ std::string what_next(const toolchain &t, const progress_record &record, const t
 const progress_entry *progress_record::best(const std::string &lab) const
 {
     const progress_entry *found = nullptr;
-    auto share = [](const progress_entry &e) {
-        return e.max_points > 0 ? e.best / e.max_points : 0;
-    };
     for (const progress_entry &e : entries)
-        if (e.lab == lab && (!found || share(e) >= share(*found))) found = &e;
+        if (e.lab == lab && (!found || e.share() >= found->share())) found = &e;
     return found;
 }
 
@@ -160,7 +153,7 @@ const lab *next_lab(const toolchain &t, const progress_record &record)
     for (auto e = record.entries.rbegin(); e != record.entries.rend(); ++e)
         for (const lab &l : t.labs)
             if (l.name == e->lab && open(l)) return &l;
-    auto first = std::find_if(t.labs.begin(), t.labs.end(), open);
+    auto first = std::ranges::find_if(t.labs, open);
     return first == t.labs.end() ? nullptr : &*first;
 }
 
