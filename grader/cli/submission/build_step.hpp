@@ -17,7 +17,7 @@ namespace cli {
 // Thrown for a fault of the student's; becomes the verdict of the build.
 struct refusal {
     grading::verdict what;
-    std::string message, hint, diagnostics;
+    std::string message, hint = {}, diagnostics = {};
 };
 
 // One compile of one file.
@@ -25,8 +25,8 @@ struct job {
     const toolchain &tools;
     const submission_request &request;
     const build_limits &limits;
-    std::string file, shown, text; // file name, path as the student knows it, contents
-    std::string tree_name;         // path in the compile tree: "labs/02_coalescing/stub.cu"
+    std::string file = {}, shown = {}, text = {}; // name, path as the student knows it, contents
+    std::string tree_name = {}; // path in the compile tree: "labs/02_coalescing/stub.cu"
 
     std::string contract_folder() const;
     std::string key() const; // the object's cache key: equal keys mean equal objects
@@ -61,10 +61,6 @@ std::vector<std::string> minimal_environment(const job &j, const std::string &sc
 exit_result compile(const job &j, const workplace &w);
 // Returns the compiler's output with the student's path and without lines about our tools.
 std::string diagnostics(const job &j, const workplace &w, const exit_result &e);
-// Compiles an empty file: if that fails, the machine is at fault. The submission's own compile
-// cannot show this, since it can print messages that look like anything.
-exit_result compile_empty(const job &j, bool closed);
-bool compiles_empty(const exit_result &e);
 [[noreturn]] void refuse_compile(const job &j, const workplace &w, const exit_result &e);
 // Returns true if the compiler finds all it needs in the sandbox; a success is remembered.
 bool sandbox_suffices(const job &j);
@@ -111,10 +107,6 @@ void require_not_killed(const job &j, int signal);
 // Returns true if the output of a compiler or a linker is about the machine. `said` is all of it,
 // including lines about our files, which no student is shown. A submission can forge such lines.
 bool speaks_of_machine(const std::string &said);
-bool lacked_memory(const std::string &said);
-// Throws machine_error if this process's hard limit of address space (ulimit -v) is lower than what
-// a compiler may use.
-void require_memory(const build_limits &limits);
 // Called after a failed compile or link: throws machine_error if the disk has no room for output.
 void require_room_to_build(const std::string &cache);
 

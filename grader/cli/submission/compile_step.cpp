@@ -3,7 +3,6 @@
 
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
-#include "object_cache.hpp"
 
 #include <fmt/format.h>
 
@@ -157,8 +156,8 @@ refusal missing_function(const job &j, const std::string &said)
             said};
 }
 
-} // namespace
-
+// Compiles an empty file: if that fails, the machine is at fault. The submission's own compile
+// cannot show this, since it can print messages that look like anything.
 exit_result compile_empty(const job &j, bool closed)
 {
     job empty = j;
@@ -175,7 +174,23 @@ bool compiles_empty(const exit_result &e)
     return e.what == exit_result::exited && e.status == lacks_function;
 }
 
-namespace {
+bool lacked_memory(const std::string &said)
+{
+    return contains_any(
+        said, {"virtual memory exhausted", "out of memory", "bad_alloc", "Cannot allocate memory"});
+}
+
+// Throws machine_error if this process's hard limit of address space (ulimit -v) is lower than what
+// a compiler may use.
+void require_memory(const build_limits &limits)
+{
+    rlimit given{};
+    if (getrlimit(RLIMIT_AS, &given) != 0 || given.rlim_max >= limits.memory) return;
+    throw machine_error(fmt::format("a program may have only {} MiB of memory here, and the "
+                                    "compiler may need {} MiB.\n  what to do: raise the limit "
+                                    "(ulimit -v)",
+                                    given.rlim_max >> 20, limits.memory >> 20));
+}
 
 // Returns true if the submission itself printed that a part of the compiler was killed: there was
 // no out-of-memory kill meanwhile, and an empty file compiles.
@@ -228,10 +243,9 @@ bool sandbox_suffices(const job &j)
     static std::mutex one_at_a_time;
     std::lock_guard lock(one_at_a_time);
     std::string marker = j.tools.build_root + "/submissions/sandbox";
-    std::string tried = stamp(fs::canonical(j.tools.nvcc)) + j.tools.cxx[0] + "\n" +
-                        name(grading::available_confinement(false)) + "\n";
-    for (const std::string &flag : flags_for(j.tools, *j.request.of, j.request.backends))
-        tried += flag + "\n";
+    std::string tried =
+        compiler_key(j.tools, flags_for(j.tools, *j.request.of, j.request.backends)) +
+        name(grading::available_confinement(false)) + "\n";
     if (fs::exists(marker) && read_text(marker) == tried) return true;
     bool suffices = compiles_empty(compile_empty(j, true));
     if (suffices) write_atomically(marker, tried);

@@ -22,7 +22,7 @@ std::string normal(const std::string &path) { return fs::path(path).lexically_no
 
 bool inside(const std::string &path, const std::string &folder)
 {
-    return path.rfind(normal(folder) + "/", 0) == 0;
+    return path.starts_with(normal(folder) + "/");
 }
 
 // The project may itself lie in /opt or /usr, so its own tree counts only for a toolkit in it.
@@ -36,8 +36,8 @@ bool belongs_to_compiler(const toolchain &t, const std::string &path)
         folders.insert(folders.end(), {t.cuda_include, fs::canonical(t.cuda_include)});
     if (!inside(path, t.source_root))
         folders.insert(folders.end(), {"/usr", "/lib", "/opt", "/nix/store"});
-    return std::any_of(folders.begin(), folders.end(),
-                       [&](const std::string &folder) { return inside(path, folder); });
+    return std::ranges::any_of(folders,
+                               [&](const std::string &folder) { return inside(path, folder); });
 }
 
 } // namespace
@@ -52,20 +52,17 @@ void check_dependencies(const job &j, const workplace &w)
         if (name.back() == ':') break; // what follows are empty rules for deleted headers
         std::string path = normal(name[0] == '/' ? name : w.visible + "/" + name);
         if (path == normal(w.visible + "/" + j.tree_name)) continue;
-        std::vector<std::string> given = j.tools.headers(*j.request.of);
-        if (std::any_of(given.begin(), given.end(), [&](const std::string &header) {
+        if (std::ranges::any_of(j.tools.headers(*j.request.of), [&](const std::string &header) {
                 return path == normal(w.visible + "/" + j.tools.shown(header));
             }))
             continue;
-        bool known = belongs_to_compiler(j.tools, path);
-        if (!known)
+        if (!belongs_to_compiler(j.tools, path))
             throw refusal{
                 verdict::BUILD_REJECTED,
                 fmt::format("{} includes {}; a submission may include lab.hpp, "
                             "../check.hpp and the headers of the compiler and the CUDA Toolkit",
                             j.shown, sanitized(j.tools.shown(path), 400)),
-                "copy what you need into your file",
-                {}};
+                "copy what you need into your file"};
         for (const std::string &headers : j.request.of->forbidden)
             if (path.find("/include/" + headers + "/") != path.npos ||
                 path.find("/cccl/" + headers + "/") != path.npos)
@@ -73,8 +70,7 @@ void check_dependencies(const job &j, const workplace &w)
                               fmt::format("{} includes headers of {}, a library that has what this "
                                           "lab asks you to write",
                                           j.shown, headers),
-                              "leave it out and write it yourself",
-                              {}};
+                              "leave it out and write it yourself"};
     }
 }
 
@@ -84,8 +80,7 @@ void check_directives(const job &j)
         throw refusal{
             verdict::BUILD_REJECTED,
             fmt::format("{} tells the assembler to read a file (.incbin or .include)", j.shown),
-            "write the data into your file",
-            {}};
+            "write the data into your file"};
 }
 
 namespace {
@@ -95,8 +90,7 @@ refusal too_large(const job &j, const std::string &why)
     return {verdict::BUILD_REJECTED,
             j.shown + " compiles to too much code or data to be checked: " + why,
             "leave out assembly and macros that fill memory, and give large arrays their values "
-            "while the program runs",
-            {}};
+            "while the program runs"};
 }
 
 } // namespace
@@ -104,15 +98,14 @@ refusal too_large(const job &j, const std::string &why)
 void check_launches(const job &j, const std::string &object)
 {
     const std::vector<std::string> &flags = j.request.of->nvcc;
-    if (std::find(flags.begin(), flags.end(), "-rdc=true") != flags.end() ||
+    if (std::ranges::find(flags, "-rdc=true") != flags.end() ||
         read_text(object).find("__cudaCDP2") == std::string::npos)
         return;
     throw refusal{verdict::BUILD_REJECTED,
                   fmt::format("kernels of {} launch kernels, or copy, by the runtime of kernels, "
                               "and this lab is compiled without it",
                               j.shown),
-                  "launch and copy from the host",
-                  {}};
+                  "launch and copy from the host"};
 }
 
 void check_size(const job &j, const std::string &object)
@@ -152,8 +145,7 @@ exit_result inspected(const job &j, const workplace &w, child &c)
         throw machine_error(fmt::format("{} {}. It is part of binutils", tool, e.words()));
     throw refusal{verdict::BUILD_REJECTED,
                   fmt::format("its object file is none that {} can read", tool),
-                  "leave out the assembly that makes sections of its own",
-                  {}};
+                  "leave out the assembly that makes sections of its own"};
 }
 
 } // namespace
@@ -166,10 +158,8 @@ std::string symbols(const job &j, const workplace &w)
     exit_result e = inspected(j, w, c);
     if (!e.ok()) refuse_unreadable(j, w, "nm", e);
     if (e.cut)
-        throw refusal{verdict::BUILD_REJECTED,
-                      "the file defines or uses too many names to check",
-                      "leave out the assembly or the macros that make them",
-                      {}};
+        throw refusal{verdict::BUILD_REJECTED, "the file defines or uses too many names to check",
+                      "leave out the assembly or the macros that make them"};
     return e.text;
 }
 
