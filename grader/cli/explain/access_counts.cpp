@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 namespace cli {
@@ -36,9 +37,8 @@ worst_request read_worst(const json &of)
     static const std::vector<std::string> kinds = {"load", "store", "atomic"};
     worst_request w;
     std::string kind = of.at("kind").get<std::string>();
-    w.shared = kind.rfind("shared_", 0) == 0;
-    auto at =
-        std::find(kinds.begin(), kinds.end(), kind.substr(std::min<std::size_t>(7, kind.size())));
+    w.shared = kind.starts_with("shared_");
+    auto at = std::ranges::find(kinds, kind.substr(std::min<std::size_t>(7, kind.size())));
     if (at == kinds.end()) throw std::runtime_error("there is no kind of access " + kind);
     w.kind = static_cast<access_kind>(at - kinds.begin());
     w.bytes = static_cast<unsigned>(number(of, "bytes"));
@@ -50,9 +50,8 @@ worst_request read_worst(const json &of)
         if (mask >> lane & 1) w.lanes.push_back(lane);
     for (const json &distance : of.at("distances"))
         w.at.push_back(first + static_cast<std::uint64_t>(distance.get<std::int64_t>()));
-    bool sizes = w.bytes == 1 || w.bytes == 2 || w.bytes == 4 || w.bytes == 8 || w.bytes == 16 ||
-                 w.bytes == 32;
-    if (!sizes || w.lanes.empty() || w.lanes.size() != w.at.size() || mask >> 32 != 0)
+    if (!std::has_single_bit(w.bytes) || w.bytes > 32 || w.lanes.empty() ||
+        w.lanes.size() != w.at.size() || mask >> 32 != 0)
         throw std::runtime_error("a request's lanes and addresses do not fit together");
     w.where = sanitized(of.at("where").get<std::string>(), 200);
     return w;
@@ -61,7 +60,7 @@ worst_request read_worst(const json &of)
 // Maps a word to the enumerator at its index in `words`.
 template <class E> E one_of(const json &word, const std::vector<std::string> &words)
 {
-    auto at = std::find(words.begin(), words.end(), word.get<std::string>());
+    auto at = std::ranges::find(words, word.get<std::string>());
     if (at == words.end()) throw std::runtime_error("unknown: " + word.get<std::string>());
     return static_cast<E>(at - words.begin());
 }

@@ -1,5 +1,5 @@
 // Draws requests: which lane asks for which sector, and which bank serves which lanes.
-#include "access_pictures.hpp"
+#include "pictures.hpp"
 
 #include "access_words.hpp"
 #include "html.hpp"

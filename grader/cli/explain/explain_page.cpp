@@ -1,9 +1,8 @@
 // Writes the page: for each case the remarks, the kernels, two pictures, and the annotated source.
-#include "explain_page.hpp"
+#include "explanation.hpp"
 
-#include "access_pictures.hpp"
 #include "html.hpp"
-#include "stream_picture.hpp"
+#include "pictures.hpp"
 
 #include <fmt/format.h>
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -19,10 +20,7 @@ std::string file_name(const std::string &path)
 
 bool same_lines(const explained_case &x, const explained_case &y)
 {
-    return std::equal(x.lines.begin(), x.lines.end(), y.lines.begin(), y.lines.end(),
-                      [](const explained_line &p, const explained_line &q) {
-                          return p.file == q.file && p.line == q.line;
-                      });
+    return std::ranges::equal(x.lines, y.lines, {}, &explained_line::place, &explained_line::place);
 }
 
 } // namespace
@@ -83,9 +81,8 @@ explanation explain(const std::string &lab, const std::string &path, const std::
             bool own = name == file_name(path);
             x.lines.push_back({own ? "" : name, place.second, counts, notes_of(counts)});
         }
-        std::stable_sort(x.lines.begin(), x.lines.end(), [](const auto &p, const auto &q) {
-            return std::pair(p.file, p.line) < std::pair(q.file, q.line);
-        });
+        std::ranges::stable_sort(x.lines, {},
+                                 [](const explained_line &l) { return std::pair(l.file, l.line); });
         e.cases.push_back(std::move(x));
     }
     return e;
@@ -103,8 +100,7 @@ std::vector<remark> remarks_of(const explained_case &c)
         access_note n = redundancy_of(k, c.verdict == "PASS" ? 3 : 1.5);
         if (!n.sentence.empty()) all.push_back({k.name, "", n.sentence, n.waste});
     }
-    std::stable_sort(all.begin(), all.end(),
-                     [](const remark &x, const remark &y) { return x.waste > y.waste; });
+    std::ranges::stable_sort(all, std::greater(), &remark::waste);
     return all;
 }
 

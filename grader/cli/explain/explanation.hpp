@@ -3,6 +3,7 @@
 
 #include "access_words.hpp"
 #include "cli/results/result.hpp"
+#include "cli/terminal/text.hpp"
 #include "text/source_view.hpp"
 
 #include <map>
@@ -65,5 +66,11 @@ std::vector<line_range> shown_lines(const explanation &e, const explained_case &
 
 // Returns true if an earlier case called the same function and accessed memory in the same lines.
 bool shown_before(const explanation &e, const explained_case &c);
+
+// Formats an explanation for a terminal, at most `out.width` columns wide where names allow it.
+std::string explanation_text(const explanation &e, const terminal &out);
+
+// Formats an explanation as one HTML page that needs nothing else: no script, no other file.
+std::string explanation_page(const explanation &e);
 
 } // namespace cli

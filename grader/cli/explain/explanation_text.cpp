@@ -1,5 +1,5 @@
 // Shows an explanation on a terminal: remarks, kernels, streams, and the annotated source.
-#include "explanation_text.hpp"
+#include "explanation.hpp"
 
 #include <fmt/format.h>
 

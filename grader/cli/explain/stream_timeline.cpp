@@ -15,44 +15,26 @@ namespace {
 
 constexpr std::size_t max_rows_in_text = 16;
 
-const char *copy_words(copy_way way)
-{
-    switch (way) {
-    case copy_way::on_host:
-        return "copy on the host";
-    case copy_way::to_device:
-        return "copy to the device";
-    case copy_way::to_host:
-        return "copy to the host";
-    case copy_way::inside_device:
-        return "copy inside the device";
-    case copy_way::between_devices:
-        return "copy between devices";
-    }
-    return "copy";
-}
-
 std::string short_words(const timeline_step &s)
 {
-    switch (s.kind) {
-    case step_kind::copy:
-        return copy_words(s.way);
-    case step_kind::fill:
-        return "fill";
-    case step_kind::kernel:
-        return "kernel " + s.name;
-    case step_kind::host_function:
-        return "host function";
-    case step_kind::event_record:
-        return "event recorded";
-    case step_kind::event_wait:
-        return "waits for an event";
-    case step_kind::host_wait:
-        return "waits in " + s.name;
-    case step_kind::other:
-        break;
-    }
-    return "memory or graph";
+    static const char *const copies[] = {"copy on the host", "copy to the device",
+                                         "copy to the host", "copy inside the device",
+                                         "copy between devices"}; // by copy_way
+    static const char *const words[] = {
+        "memory or graph",    "copy",     "fill", "kernel ", "host function", "event recorded",
+        "waits for an event", "waits in "}; // by step_kind
+    if (s.kind == step_kind::copy) return copies[static_cast<std::size_t>(s.way)];
+    const bool named = s.kind == step_kind::kernel || s.kind == step_kind::host_wait;
+    return words[static_cast<std::size_t>(s.kind)] + (named ? s.name : "");
+}
+
+// The streams, and the host, in which a copy, a fill or a kernel runs.
+std::set<std::string> working_lanes(const stream_timeline &t)
+{
+    std::set<std::string> lanes;
+    for (const timeline_step &s : t.steps)
+        if (works(s)) lanes.insert(s.lane);
+    return lanes;
 }
 
 std::string stream_lanes(const stream_timeline &t, const terminal &out)
@@ -109,8 +91,7 @@ std::string critical_words(const stream_timeline &t)
     std::vector<const timeline_step *> steps;
     for (const timeline_step &s : t.steps)
         if (s.critical && works(s)) steps.push_back(&s);
-    std::stable_sort(steps.begin(), steps.end(),
-                     [](auto *x, auto *y) { return x->start < y->start; });
+    std::ranges::stable_sort(steps, {}, &timeline_step::start);
     for (const timeline_step *s : steps) {
         std::string name = short_words(*s);
         if (chain.empty() || chain.back().first != name) chain.push_back({name, 0});
@@ -127,10 +108,7 @@ std::string critical_words(const stream_timeline &t)
 // Explains why no copy overlaps a kernel.
 std::string why_alone(const stream_timeline &t)
 {
-    std::set<std::string> lanes;
-    for (const timeline_step &s : t.steps)
-        if (works(s)) lanes.insert(s.lane);
-    if (lanes.size() == 1)
+    if (const std::set<std::string> lanes = working_lanes(t); lanes.size() == 1)
         return fmt::format("All work is in one stream ({}), where each step waits for the one "
                            "before: pieces in several streams can overlap.",
                            *lanes.begin());
@@ -157,24 +135,15 @@ std::string share(std::uint64_t part, std::uint64_t whole)
 
 } // namespace
 
-std::size_t stream_timeline::lanes_at_work() const
-{
-    std::set<std::string> lanes;
-    for (const timeline_step &s : steps)
-        if (works(s)) lanes.insert(s.lane);
-    return lanes.size();
-}
-
 bool stream_timeline::worth_showing() const
 {
-    return lanes_at_work() > 1 || std::count_if(steps.begin(), steps.end(), [](const auto &s) {
-                                      return s.kind == step_kind::copy;
-                                  }) > 1;
+    return working_lanes(*this).size() > 1 ||
+           std::ranges::count(steps, step_kind::copy, &timeline_step::kind) > 1;
 }
 
 bool stream_timeline::comes_first() const
 {
-    return lanes_at_work() > 1 || (worth_showing() && 2 * copying >= ticks);
+    return working_lanes(*this).size() > 1 || (worth_showing() && 2 * copying >= ticks);
 }
 
 std::string words_of(const timeline_step &s)
@@ -187,19 +156,11 @@ std::string words_of(const timeline_step &s)
 
 std::string waited_words(const timeline_step &s)
 {
-    if (s.waited_for == 0) return {};
-    switch (s.why) {
-    case wait_reason::nothing:
-        return {};
-    case wait_reason::order:
-        return fmt::format("#{}", s.waited_for);
-    case wait_reason::engine:
-        return fmt::format("#{}, which had the {}", s.waited_for,
-                           s.kind == step_kind::kernel ? "multiprocessors" : "copy engine");
-    case wait_reason::host:
-        return fmt::format("the host's wait #{}", s.waited_for);
-    }
-    return {};
+    if (s.waited_for == 0 || s.why == wait_reason::nothing) return {};
+    if (s.why == wait_reason::host) return fmt::format("the host's wait #{}", s.waited_for);
+    if (s.why == wait_reason::order) return fmt::format("#{}", s.waited_for);
+    return fmt::format("#{}, which had the {}", s.waited_for,
+                       s.kind == step_kind::kernel ? "multiprocessors" : "copy engine");
 }
 
 std::vector<std::size_t> listed_steps(const stream_timeline &t)
@@ -215,9 +176,7 @@ std::vector<std::size_t> listed_steps(const stream_timeline &t)
             (waited.count(i) && (point || waits(s))))
             all.push_back(i);
     }
-    std::stable_sort(all.begin(), all.end(), [&](std::size_t x, std::size_t y) {
-        return t.steps[x].start < t.steps[y].start;
-    });
+    std::ranges::stable_sort(all, {}, [&](std::size_t i) { return t.steps[i].start; });
     return all;
 }
 
@@ -241,8 +200,7 @@ std::vector<std::string> sentences_of(const stream_timeline &t)
                                   "kernels ({}).",
                                   thousands(t.copying), t.hidden ? thousands(t.hidden) : "none",
                                   share(t.hidden, t.copying)));
-    bool kernels = std::any_of(t.steps.begin(), t.steps.end(),
-                               [](const auto &s) { return s.kind == step_kind::kernel; });
+    const bool kernels = std::ranges::count(t.steps, step_kind::kernel, &timeline_step::kind) > 0;
     if (t.copying > 0 && t.hidden == 0 && kernels) all.push_back(why_alone(t));
     if (std::string chain = critical_words(t); !chain.empty())
         all.push_back(fmt::format("What decides the end: {}.", chain));

@@ -43,7 +43,6 @@ struct stream_timeline {
     bool worth_showing() const; // more than one stream, or more than one copy
     bool comes_first() const;   // shown before sectors: several streams, or copies that take
                                 // half of the time
-    std::size_t lanes_at_work() const;
 };
 
 // "copy to the device, 64 KB", "kernel add, 16 blocks", "waits in cudaFree"; names unescaped.
