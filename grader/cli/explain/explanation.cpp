@@ -1,11 +1,14 @@
 // Combines the grader's result with the simulator's counters, and finds the remarks worth making.
 #include "explanation.hpp"
 
+#include "text/source_view.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -53,19 +56,27 @@ bool explained_case::tells_more() const
 
 bool explained_case::was_written() const { return verdict == "PASS" || verdict == "TOO_SLOW"; }
 
-std::map<int, const explained_line *> own_lines(const explained_case &c)
+void visit_source(const explanation &e, const explained_case &c, const source_parts &to)
 {
-    std::map<int, const explained_line *> result;
-    for (const explained_line &l : c.lines)
-        if (l.file.empty()) result[l.line] = &l;
-    return result;
-}
-
-std::vector<line_range> shown_lines(const explanation &e, const explained_case &c)
-{
+    const std::vector<std::string> source = lines(e.source);
+    std::map<int, const explained_line *> own; // by number
     std::set<int> noted;
-    for (const auto &[line, at] : own_lines(c)) noted.insert(line);
-    return shown_lines(e.source, noted);
+    for (const explained_line &l : c.lines)
+        if (l.file.empty()) own[l.line] = &l, noted.insert(l.line);
+    bool first = true;
+    for (const grading::line_range &r : grading::shown_lines(e.source, noted)) {
+        if (!std::exchange(first, false)) to.heading("...");
+        for (int n = r.first; n <= std::min(r.last, static_cast<int>(source.size())); ++n) {
+            const explained_line *at = own[n]; // null: the line has no notes
+            to.line(n, source[static_cast<std::size_t>(n - 1)], at && at->waste() > 0);
+            if (at) std::ranges::for_each(at->notes, to.note);
+        }
+    }
+    for (const explained_line &l : c.lines) {
+        if (l.file.empty()) continue;
+        to.heading(l.place());
+        std::ranges::for_each(l.notes, to.note);
+    }
 }
 
 explanation explain(const std::string &lab, const std::string &path, const std::string &source,

@@ -13,8 +13,6 @@ namespace cli {
 
 namespace {
 
-constexpr std::size_t max_rows_in_text = 16;
-
 std::string short_words(const timeline_step &s)
 {
     static const char *const copies[] = {"copy on the host", "copy to the device",
@@ -67,21 +65,33 @@ std::string stream_lanes(const stream_timeline &t, const terminal &out)
     return text + "  " + wrapped(trimmed(legend), out.width - 2, 2) + "\n";
 }
 
-std::string listed_text(const stream_timeline &t, const terminal &out)
+// "#3" (stream order), "#3, which had the copy engine", "the host's wait #3"; empty: no wait.
+std::string waited_words(const timeline_step &s)
 {
-    std::vector<std::size_t> listed = listed_steps(t);
-    std::string text = fmt::format("  {:>5} {:>11} {:>11}  {}\n", "step", "start", "end", "what");
-    std::size_t shown = std::min(listed.size(), max_rows_in_text);
-    for (std::size_t i = 0; i < shown; ++i) {
-        const timeline_step &s = t.steps[listed[i]];
-        std::string what = fmt::format("{}: {}", s.lane, words_of(s));
-        if (std::string why = waited_words(s); !why.empty()) what += "; after " + why;
-        text += fmt::format("  {:>5} {:>11} {:>11}  {}\n", fmt::format("#{}", listed[i] + 1),
-                            thousands(s.start), thousands(s.end), wrapped(what, out.width, 33));
+    if (s.waited_for == 0 || s.why == wait_reason::nothing) return {};
+    if (s.why == wait_reason::host) return fmt::format("the host's wait #{}", s.waited_for);
+    if (s.why == wait_reason::order) return fmt::format("#{}", s.waited_for);
+    return fmt::format("#{}, which had the {}", s.waited_for,
+                       s.kind == step_kind::kernel ? "multiprocessors" : "copy engine");
+}
+
+// Returns the 0-based indices of the steps that a table lists, by start: work, waits that took
+// time, and events that something waited for.
+std::vector<std::size_t> listed_steps(const stream_timeline &t)
+{
+    std::set<std::size_t> waited;
+    for (const timeline_step &s : t.steps)
+        if (s.waited_for) waited.insert(s.waited_for - 1);
+    std::vector<std::size_t> all;
+    for (std::size_t i = 0; i < t.steps.size(); ++i) {
+        const timeline_step &s = t.steps[i];
+        bool point = s.kind == step_kind::event_record || s.kind == step_kind::other;
+        if (works(s) || s.kind == step_kind::host_function || (waits(s) && s.end > s.start) ||
+            (waited.count(i) && (point || waits(s))))
+            all.push_back(i);
     }
-    if (listed.size() > shown)
-        text += fmt::format("  and {} more, which --html FILE shows\n", listed.size() - shown);
-    return text;
+    std::ranges::stable_sort(all, {}, [&](std::size_t i) { return t.steps[i].start; });
+    return all;
 }
 
 // "kernel add (stream 1), kernel add (stream 2), 3 times copy to the host (stream 1)"
@@ -154,30 +164,22 @@ std::string words_of(const timeline_step &s)
     return text;
 }
 
-std::string waited_words(const timeline_step &s)
+std::string steps_table(const stream_timeline &t, int width, std::size_t max_rows,
+                        const char *others_are)
 {
-    if (s.waited_for == 0 || s.why == wait_reason::nothing) return {};
-    if (s.why == wait_reason::host) return fmt::format("the host's wait #{}", s.waited_for);
-    if (s.why == wait_reason::order) return fmt::format("#{}", s.waited_for);
-    return fmt::format("#{}, which had the {}", s.waited_for,
-                       s.kind == step_kind::kernel ? "multiprocessors" : "copy engine");
-}
-
-std::vector<std::size_t> listed_steps(const stream_timeline &t)
-{
-    std::set<std::size_t> waited;
-    for (const timeline_step &s : t.steps)
-        if (s.waited_for) waited.insert(s.waited_for - 1);
-    std::vector<std::size_t> all;
-    for (std::size_t i = 0; i < t.steps.size(); ++i) {
-        const timeline_step &s = t.steps[i];
-        bool point = s.kind == step_kind::event_record || s.kind == step_kind::other;
-        if (works(s) || s.kind == step_kind::host_function || (waits(s) && s.end > s.start) ||
-            (waited.count(i) && (point || waits(s))))
-            all.push_back(i);
+    std::vector<std::size_t> listed = listed_steps(t);
+    std::string text = fmt::format("  {:>5} {:>11} {:>11}  {}\n", "step", "start", "end", "what");
+    std::size_t shown = std::min(listed.size(), max_rows);
+    for (std::size_t i = 0; i < shown; ++i) {
+        const timeline_step &s = t.steps[listed[i]];
+        std::string what = fmt::format("{}: {}", s.lane, words_of(s));
+        if (std::string why = waited_words(s); !why.empty()) what += "; after " + why;
+        text += fmt::format("  {:>5} {:>11} {:>11}  {}\n", fmt::format("#{}", listed[i] + 1),
+                            thousands(s.start), thousands(s.end), wrapped(what, width, 33));
     }
-    std::ranges::stable_sort(all, {}, [&](std::size_t i) { return t.steps[i].start; });
-    return all;
+    if (listed.size() > shown)
+        text += fmt::format("  and {} more{}\n", listed.size() - shown, others_are);
+    return text;
 }
 
 std::vector<std::string> sentences_of(const stream_timeline &t)
@@ -212,7 +214,9 @@ std::string timeline_text(const stream_timeline &t, const terminal &out)
     std::string text = "Streams, in ticks of a simple model (for order and overlap, not speed):\n";
     if (t.left_out == 0 && t.ticks > 0) text += stream_lanes(t, out) + "\n";
     for (const std::string &s : sentences_of(t)) text += "  " + wrapped(s, out.width - 2, 2) + "\n";
-    if (t.left_out == 0) text += "\n" + listed_text(t, out);
+    constexpr std::size_t max_rows = 16;
+    if (t.left_out == 0)
+        text += "\n" + steps_table(t, out.width, max_rows, ", which --html FILE shows");
     return text;
 }
 

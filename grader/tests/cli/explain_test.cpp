@@ -7,6 +7,8 @@
 #include <doctest/doctest.h>
 
 using namespace cli;
+using grading::line_range;
+using grading::shown_lines;
 
 namespace {
 
