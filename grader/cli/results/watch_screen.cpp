@@ -46,16 +46,15 @@ void draw_head(screen &to, const watch_state &s, const lab_view &l, const termin
         l.max_points > 0 ? points_words(now, all) + " points" + open_words(l.open_points) : "";
     if (s.best > now || words.empty())
         words += fmt::format("{}best {:g}", words.empty() ? "" : ", ", s.best);
-    if (s.now == watch_state::what::graded)
-        words += fmt::format("{}{}, graded in {:.1f} s", out.width < 60 ? "\n" : "   ", s.saved,
-                             s.seconds);
-    int width = std::min(24, out.width - columns(words) - 4);
-    if (words.find('\n') != words.npos) words.resize(words.find('\n')), width = 10;
-    std::string filled = bar(out, now / all, std::max(width, 0));
-    std::string drawn =
-        "[" + padded(good(out, filled), width + columns(good(out, filled)) - columns(filled)) +
-        "] ";
-    to.push_back((width >= 8 ? drawn : "") + no_wider(words, out.width));
+    const bool graded = s.now == watch_state::what::graded, narrow = out.width < 60;
+    if (graded && !narrow) words += fmt::format("   {}, graded in {:.1f} s", s.saved, s.seconds);
+    const int width = graded && narrow ? 10 : std::min(24, out.width - columns(words) - 4);
+    std::string drawn;
+    if (width >= 8) {
+        const std::string filled = bar(out, now / all, width);
+        drawn = "[" + good(out, filled) + padded("", width - columns(filled)) + "] ";
+    }
+    to.push_back(drawn + no_wider(words, out.width));
 }
 
 // Appends the first lines that the submission printed in a case.

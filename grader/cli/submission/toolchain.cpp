@@ -75,14 +75,17 @@ lab read_lab(const json &value, const std::string &where)
 }
 
 // Returns a lab's folder in labs, reference or solutions; a test lab has one folder for all.
-std::string folder(const toolchain &t, const lab &l, const char *which)
+std::string folder_in(const toolchain &t, const lab &l, const char *which)
 {
     return fmt::format("{}/{}/{}/", t.source_root, l.test ? "grader/tests/labs" : which, l.name);
 }
 
 } // namespace
 
-std::string toolchain::header(const lab &l) const { return folder(*this, l, "labs") + "lab.hpp"; }
+std::string toolchain::header(const lab &l) const
+{
+    return folder_in(*this, l, "labs") + "lab.hpp";
+}
 
 std::vector<std::string> toolchain::headers(const lab &l) const
 {
@@ -91,17 +94,17 @@ std::vector<std::string> toolchain::headers(const lab &l) const
     return all;
 }
 
-std::string toolchain::stub(const lab &l) const { return folder(*this, l, "labs") + "stub.cu"; }
+std::string toolchain::stub(const lab &l) const { return folder_in(*this, l, "labs") + "stub.cu"; }
 
 std::string toolchain::source(const lab &l, const std::string &implementation) const
 {
     bool ours = implementation == "naive" || implementation == "library";
-    return folder(*this, l, ours ? "reference" : "solutions") + implementation + ".cu";
+    return folder_in(*this, l, ours ? "reference" : "solutions") + implementation + ".cu";
 }
 
 std::string toolchain::folder_of(const lab &l, const std::string &which) const
 {
-    return folder(*this, l, "solutions") + which;
+    return folder_in(*this, l, "solutions") + which;
 }
 
 std::string toolchain::program(const lab &l, const std::string &implementation,
@@ -147,7 +150,6 @@ toolchain read_toolchain(const std::string &path)
     t.link_flags = o.get<strings>("link_flags", {});
     t.cuda_include = o.get<std::string>("cuda_include", "");
     t.cudart_static = o.need<std::string>("cudart_static");
-    t.cudadevrt = o.get<std::string>("cudadevrt", "");
     t.simulator_library = o.need<std::string>("simulator_library");
     for (const json &row : o.need<std::vector<json>>("labs")) t.labs.push_back(read_lab(row, path));
     if (t.cxx.empty()) throw machine_error(fmt::format("{}: \"cxx\" is empty", path));

@@ -80,8 +80,7 @@ std::string safe_case::judged_as() const
 
 std::size_t safe_lab::count(case_state state) const
 {
-    return static_cast<std::size_t>(std::count_if(
-        cases.begin(), cases.end(), [&](const safe_case &c) { return c.state == state; }));
+    return static_cast<std::size_t>(std::ranges::count(cases, state, &safe_case::state));
 }
 
 std::string short_line(const std::string &raw) { return on_one_line(raw, 200, ' '); }
@@ -119,7 +118,7 @@ std::vector<safe_lab> safe_labs(const json &document, std::size_t max_bytes)
 
 bool graded_whole(const std::vector<safe_lab> &labs)
 {
-    return std::all_of(labs.begin(), labs.end(), [](const safe_lab &l) { return l.graded(); });
+    return std::ranges::all_of(labs, &safe_lab::graded);
 }
 
 double total(const std::vector<safe_lab> &labs, double safe_lab::*what)
@@ -181,7 +180,7 @@ std::vector<case_group> not_passed(const std::vector<safe_lab> &labs)
     std::vector<case_group> result;
     each_case(labs, [&](const safe_lab &l, const safe_case &c) {
         if (c.state == case_state::passed) return;
-        auto same = std::find_if(result.begin(), result.end(), [&](const case_group &other) {
+        auto same = std::ranges::find_if(result, [&](const case_group &other) {
             return other.lab == &l && other.first->verdict == c.verdict &&
                    other.first->words == c.words && other.first->line == c.line;
         });
