@@ -22,7 +22,7 @@ std::uint64_t number(const json &of, const char *key)
     return value.get<std::uint64_t>();
 }
 
-// The sum_fields of a source line, by name.
+// The sums of a source line, by name.
 struct sum_field {
     const char *name;
     access_sum access_counts::*sum;

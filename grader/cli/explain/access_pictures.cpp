@@ -34,7 +34,7 @@ public:
         start_ = left + (32 * lane_width - n * 4 * sector_width_ - gap_ * (n - 1)) / 2;
     }
     const std::set<std::uint64_t> &lines() const { return lines_; }
-    bool touched(std::uint64_t sector) const { return sectors_.count(sector) != 0; }
+    bool touched(std::uint64_t sector) const { return sectors_.contains(sector); }
     double sector_width() const { return sector_width_; }
     double x(std::uint64_t sector) const
     {
@@ -85,14 +85,10 @@ std::string sectors_picture(const worst_request &w)
     constexpr double lanes_y = 22, below = 40, sectors_y = 150, height = 208;
     std::string text =
         svg_words(left, 14, "small", "the 32 lanes of the warp") + lane_boxes(w, lanes_y);
-    for (std::uint64_t line : place.lines()) {
-        for (std::uint64_t s = 4 * line; s < 4 * line + 4; ++s)
-            if (place.touched(s))
-                text += svg_box(place.x(s), sectors_y, place.sector_width(), 22, "touched");
-    }
     for (std::uint64_t line : place.lines())
         for (std::uint64_t s = 4 * line; s < 4 * line + 4; ++s)
-            text += svg_box(place.x(s), sectors_y, place.sector_width(), 22, "edge");
+            text += svg_box(place.x(s), sectors_y, place.sector_width(), 22,
+                            place.touched(s) ? "touched" : "edge");
     for (std::uint64_t at : w.at) {
         double width = std::max(w.bytes / 32.0 * place.sector_width(), 1.0); // stays visible
         text += svg_box(place.x_of_byte(at), sectors_y, width, 22, "wanted");
@@ -104,8 +100,7 @@ std::string sectors_picture(const worst_request &w)
     for (std::uint64_t line : place.lines())
         if (few || line == first)
             text += svg_words(place.x(4 * line), sectors_y + 36, "small",
-                              line == first ? "byte 0"
-                                            : fmt::format("{}", thousands(128 * (line - first))));
+                              line == first ? "byte 0" : thousands(128 * (line - first)));
     if (!few)
         text +=
             svg_words(left + 32 * lane_width, sectors_y + 36, "small end",

@@ -49,7 +49,7 @@ svg .tiny { font-size: 7px; }
 svg .faint, svg .small { fill: var(--faint); }
 svg .lane { fill: var(--cool-paper); stroke: var(--cool); stroke-width: 0.8; }
 svg .idle, svg .untouched { fill: none; stroke: var(--rule); stroke-width: 0.8; }
-svg .touched { fill: var(--orange); }
+svg .touched { fill: var(--orange); stroke: var(--faint); stroke-width: 0.5; }
 svg .wanted { fill: var(--blue); }
 svg .outline, svg .edge { fill: none; stroke: var(--ink); stroke-width: 1.2; }
 svg .edge { stroke: var(--faint); stroke-width: 0.5; }

@@ -58,7 +58,6 @@ std::vector<lane_row> rows_of(const stream_timeline &t)
 mark mark_of(const timeline_step &s)
 {
     if (s.kind == step_kind::kernel) return {'#', "kernel", "kernel"};
-    if (s.kind == step_kind::fill) return {'=', "inside", "copy inside a device, fill"};
     if (s.kind == step_kind::host_function) return {'h', "host", "host function"};
     if (waits(s)) return {'.', "waits", "waits"};
     if (s.way == copy_way::to_device) return {'>', "to_device", "copy to the device"};

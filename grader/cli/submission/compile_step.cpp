@@ -21,6 +21,31 @@ using grading::verdict;
 
 std::string object_in(const workplace &w) { return w.visible + "/.made/object.o"; }
 
+void show_tools(const toolchain &t, grading::sandbox &s)
+{
+    s.show_system();
+    for (const char *path : {"/usr", "/bin", "/sbin", "/lib32"}) s.show(path);
+    // A toolkit installed by pip lies inside the project.
+    s.show(t.source_root + "/.venv");
+    s.show(fs::path(t.nvcc).parent_path().parent_path());
+    s.show(fs::canonical(t.nvcc).parent_path().parent_path());
+    if (!t.cuda_include.empty()) s.show(t.cuda_include);
+    std::string compiler =
+        t.cxx[0].find('/') == std::string::npos ? find_program(t.cxx[0]) : t.cxx[0];
+    if (!compiler.empty()) s.show(fs::canonical(compiler).parent_path().parent_path());
+}
+
+std::vector<std::string> minimal_environment(const job &j, const std::string &scratch)
+{
+    std::string path = fs::path(j.tools.nvcc).parent_path().string();
+    std::string compiler = fs::path(j.tools.cxx[0]).parent_path().string();
+    if (!compiler.empty()) path += ":" + compiler;
+    return {"PATH=" + path + ":/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "HOME=/nonexistent",
+            "TMPDIR=" + scratch};
+}
+
+namespace {
+
 void lay_out(const job &j, const std::string &scratch, workplace &w)
 {
     w.tree = w.visible = scratch + "/tree";
@@ -37,20 +62,9 @@ void lay_out(const job &j, const std::string &scratch, workplace &w)
     fs::create_directories(w.tree + "/.made");
 }
 
-void show_tools(const toolchain &t, grading::sandbox &s)
-{
-    s.show_system();
-    for (const char *path : {"/usr", "/bin", "/sbin", "/lib32"}) s.show(path);
-    // A toolkit installed by pip lies inside the project.
-    s.show(t.source_root + "/.venv");
-    s.show(fs::path(t.nvcc).parent_path().parent_path());
-    s.show(fs::canonical(t.nvcc).parent_path().parent_path());
-    if (!t.cuda_include.empty()) s.show(t.cuda_include);
-    std::string compiler =
-        t.cxx[0].find('/') == std::string::npos ? find_program(t.cxx[0]) : t.cxx[0];
-    if (!compiler.empty()) s.show(fs::canonical(compiler).parent_path().parent_path());
-}
-
+// Lets the compiler see only its own files, wherever they are installed, and the tree. With
+// namespaces the tree appears at the project's path, so that paths in messages and line tables are
+// the student's; the project itself is hidden.
 void close_off(const job &j, workplace &w)
 {
     const grading::confinement how = grading::available_confinement(false);
@@ -59,15 +73,6 @@ void close_off(const job &j, workplace &w)
     if (how == grading::confinement::namespaces) w.visible = j.tools.source_root;
     s.show(w.tree, w.visible, true);
     show_tools(j.tools, s);
-}
-
-std::vector<std::string> minimal_environment(const job &j, const std::string &scratch)
-{
-    std::string path = fs::path(j.tools.nvcc).parent_path().string();
-    std::string compiler = fs::path(j.tools.cxx[0]).parent_path().string();
-    if (!compiler.empty()) path += ":" + compiler;
-    return {"PATH=" + path + ":/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "HOME=/nonexistent",
-            "TMPDIR=" + scratch};
 }
 
 exit_result compile(const job &j, const workplace &w)
@@ -79,7 +84,8 @@ exit_result compile(const job &j, const workplace &w)
         made + "depends", w.visible + "/.tools/keep"};
     for (const std::string &flag : flags_for(j.tools, *j.request.of, j.request.backends))
         c.arguments.push_back(flag);
-    c.arguments.push_back("-I" + j.contract_folder());
+    const fs::path contract = j.tools.shown(j.tools.header(*j.request.of));
+    c.arguments.push_back("-I" + contract.parent_path().string());
     c.folder = w.visible;
     c.environment = minimal_environment(j, w.visible + "/.made");
     c.keep = j.limits.diagnostics * 4; // cut again by diagnostics()
@@ -90,8 +96,6 @@ exit_result compile(const job &j, const workplace &w)
     if (w.closed) c.within = &*w.closed;
     return run(c);
 }
-
-namespace {
 
 // Rewrites "ptxas FILE.ptx, line 27; error   : Unknown modifier", whose file is a temporary one.
 std::string without_ptx_file(const std::string &line)
@@ -105,8 +109,7 @@ std::string without_ptx_file(const std::string &line)
                        line.substr(text + 2), line.substr(number, error - number));
 }
 
-} // namespace
-
+// Returns the compiler's output with the student's path and without lines about our tools.
 std::string diagnostics(const job &j, const workplace &w, const exit_result &e)
 {
     std::string text = e.text;
@@ -120,8 +123,6 @@ std::string diagnostics(const job &j, const workplace &w, const exit_result &e)
     std::string safe = sanitized(kept, j.limits.diagnostics);
     return e.cut ? safe + "\n[the compiler said more]" : safe;
 }
-
-namespace {
 
 std::string first_error(const std::string &text)
 {
@@ -203,8 +204,6 @@ bool is_forged_kill(const job &j, const workplace &w, const exit_result &e)
            compiles_empty(compile_empty(j, w.closed.has_value()));
 }
 
-} // namespace
-
 [[noreturn]] void refuse_compile(const job &j, const workplace &w, const exit_result &e)
 {
     std::string said = diagnostics(j, w, e);
@@ -238,6 +237,7 @@ bool is_forged_kill(const job &j, const workplace &w, const exit_result &e)
                   "mend the first error; the ones after it often follow from it", said};
 }
 
+// Returns true if the compiler finds all it needs in the sandbox; a success is remembered.
 bool sandbox_suffices(const job &j)
 {
     static std::mutex one_at_a_time;
@@ -252,6 +252,8 @@ bool sandbox_suffices(const job &j)
     return suffices;
 }
 
+// Called after a failed compile. Returns true if its messages are about the machine, which has
+// recovered since; throws machine_error if it has not.
 bool machine_came_between(const job &j, const workplace &w, const exit_result &e)
 {
     require_room_to_build(j.tools.build_root);
@@ -263,6 +265,46 @@ bool machine_came_between(const job &j, const workplace &w, const exit_result &e
                                         "this is no fault of the submission. It said:\n{}",
                                         e.words(), j.shown, sanitized(e.text, 1000)));
     return others;
+}
+
+} // namespace
+
+std::string compiled(const job &j, const std::string &made_at, double &cpu_seconds)
+{
+    scratch_folder scratch;
+    workplace w;
+    lay_out(j, scratch.path(), w);
+    exit_result e;
+    auto attempt = [&] {
+        e = compile(j, w);
+        cpu_seconds += e.cpu_seconds;
+    };
+    if (j.limits.closed) close_off(j, w);
+    if (w.closed) {
+        attempt();
+        if (!e.ok() && e.what == exit_result::exited && !sandbox_suffices(j)) {
+            w.closed.reset();
+            w.visible = w.tree;
+        }
+    }
+    if (!w.closed && j.request.require_sandbox)
+        throw machine_error(
+            "The compiler cannot be shut off from this machine here, or not find all "
+            "it needs then; nothing was compiled.\n  what to do: see ./workbook "
+            "doctor, beside \"sandbox\", and where the compiler is installed");
+    if (!w.closed) { // no sandbox here, or the compiler lacks something in it
+        check_directives(j);
+        attempt();
+    }
+    if (!e.ok() && machine_came_between(j, w, e)) {
+        fs::remove_all(w.tree + "/.made");
+        fs::create_directories(w.tree + "/.made");
+        attempt();
+    }
+    if (!e.ok()) refuse_compile(j, w, e);
+    inspect(j, w);
+    write_atomically(made_at + "/object.o", read_text(w.tree + "/.made/object.o"));
+    return diagnostics(j, w, e);
 }
 
 } // namespace cli

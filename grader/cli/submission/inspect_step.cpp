@@ -40,8 +40,7 @@ bool belongs_to_compiler(const toolchain &t, const std::string &path)
                                [&](const std::string &folder) { return inside(path, folder); });
 }
 
-} // namespace
-
+// Every file that was read must be the compiler's, the contract, or the submission.
 void check_dependencies(const job &j, const workplace &w)
 {
     std::string text = read_text(w.tree + "/.made/depends");
@@ -74,17 +73,6 @@ void check_dependencies(const job &j, const workplace &w)
     }
 }
 
-void check_directives(const job &j)
-{
-    if (contains_any(j.text, {".incbin", ".include"}))
-        throw refusal{
-            verdict::BUILD_REJECTED,
-            fmt::format("{} tells the assembler to read a file (.incbin or .include)", j.shown),
-            "write the data into your file"};
-}
-
-namespace {
-
 refusal too_large(const job &j, const std::string &why)
 {
     return {verdict::BUILD_REJECTED,
@@ -93,8 +81,8 @@ refusal too_large(const job &j, const std::string &why)
             "while the program runs"};
 }
 
-} // namespace
-
+// Refuses device-side launches in a lab without device linking. The compiler does so as well, but
+// assembly gets around it.
 void check_launches(const job &j, const std::string &object)
 {
     const std::vector<std::string> &flags = j.request.of->nvcc;
@@ -115,8 +103,6 @@ void check_size(const job &j, const std::string &object)
                                        static_cast<double>(bytes) / (1 << 20),
                                        j.limits.checked_bytes >> 20));
 }
-
-namespace {
 
 // Runs a tool that inspects the object, in the compiler's folder and sandbox, with a time limit.
 exit_result inspected(const job &j, const workplace &w, child &c)
@@ -148,8 +134,6 @@ exit_result inspected(const job &j, const workplace &w, child &c)
                   "leave out the assembly that makes sections of its own"};
 }
 
-} // namespace
-
 std::string symbols(const job &j, const workplace &w)
 {
     child c;
@@ -163,6 +147,7 @@ std::string symbols(const job &j, const workplace &w)
     return e.text;
 }
 
+// Returns true if host code has a system call instruction, which needs no library function.
 bool enters_the_system(const job &j, const workplace &w)
 {
     bool found = false;
@@ -173,6 +158,32 @@ bool enters_the_system(const job &j, const workplace &w)
     exit_result e = inspected(j, w, c);
     if (!e.ok()) refuse_unreadable(j, w, "objdump", e);
     return found;
+}
+
+} // namespace
+
+void check_directives(const job &j)
+{
+    if (contains_any(j.text, {".incbin", ".include"}))
+        throw refusal{
+            verdict::BUILD_REJECTED,
+            fmt::format("{} tells the assembler to read a file (.incbin or .include)", j.shown),
+            "write the data into your file"};
+}
+
+void inspect(const job &j, const workplace &w)
+{
+    const std::string object = w.tree + "/.made/object.o";
+    const bool system_calls = j.request.of->system_calls;
+    check_dependencies(j, w);
+    check_size(j, object);
+    check_launches(j, object);
+    std::string wrong = lint_symbols(symbols(j, w), j.shown, system_calls);
+    if (wrong.empty() && !system_calls && enters_the_system(j, w))
+        wrong = j.shown + " makes a system call in assembly; no lab needs that";
+    if (!wrong.empty())
+        throw refusal{verdict::BUILD_REJECTED, wrong,
+                      "rename it, if the name is yours; leave it out, if it is a call"};
 }
 
 } // namespace cli

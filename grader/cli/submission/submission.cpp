@@ -25,25 +25,6 @@ namespace cli {
 namespace fs = std::filesystem;
 using grading::verdict;
 
-std::string job::contract_folder() const
-{
-    return fs::path(tools.shown(tools.header(*request.of))).parent_path().string();
-}
-
-std::string job::key() const
-{
-    std::ostringstream k;
-    k << "3 " << request.of->system_calls << "\n"
-      << tree_name << "\n"
-      << compiler_key(tools, flags_for(tools, *request.of, request.backends));
-    for (const std::string &headers : request.of->forbidden) k << "not " << headers << "\n";
-    std::vector<std::string> read = tools.headers(*request.of);
-    read.insert(read.end(), {tools.compile_script, request.of->keep});
-    for (const std::string &path : read) k << "--- " << path << "\n" << read_text(path);
-    k << "--- submission\n" << text;
-    return k.str();
-}
-
 namespace {
 
 // The bytes of a submission, read through one descriptor so that what was checked is what is
@@ -90,59 +71,28 @@ std::string read_submission(const std::string &path, const std::string &shown,
     return text;
 }
 
-std::string compiled(const job &j, const std::string &made_at, double &cpu_seconds)
+// Returns the cache key of the object: equal keys mean equal objects.
+std::string key_of(const job &j)
 {
-    scratch_folder scratch;
-    workplace w;
-    lay_out(j, scratch.path(), w);
-    exit_result e;
-    auto attempt = [&] {
-        e = compile(j, w);
-        cpu_seconds += e.cpu_seconds;
-    };
-    if (j.limits.closed) close_off(j, w);
-    if (w.closed) {
-        attempt();
-        if (!e.ok() && e.what == exit_result::exited && !sandbox_suffices(j)) {
-            w.closed.reset();
-            w.visible = w.tree;
-        }
-    }
-    if (!w.closed && j.request.require_sandbox)
-        throw machine_error(
-            "The compiler cannot be shut off from this machine here, or not find all "
-            "it needs then; nothing was compiled.\n  what to do: see ./workbook "
-            "doctor, beside \"sandbox\", and where the compiler is installed");
-    if (!w.closed) { // no sandbox here, or the compiler lacks something in it
-        check_directives(j);
-        attempt();
-    }
-    if (!e.ok() && machine_came_between(j, w, e)) {
-        fs::remove_all(w.tree + "/.made");
-        fs::create_directories(w.tree + "/.made");
-        attempt();
-    }
-    if (!e.ok()) refuse_compile(j, w, e);
-    check_dependencies(j, w);
-    std::string object = w.tree + "/.made/object.o";
-    const bool system_calls = j.request.of->system_calls;
-    check_size(j, object);
-    check_launches(j, object);
-    std::string wrong = lint_symbols(symbols(j, w), j.shown, system_calls);
-    if (wrong.empty() && !system_calls && enters_the_system(j, w))
-        wrong = j.shown + " makes a system call in assembly; no lab needs that";
-    if (!wrong.empty())
-        throw refusal{verdict::BUILD_REJECTED, wrong,
-                      "rename it, if the name is yours; leave it out, if it is a call"};
-    write_atomically(made_at + "/object.o", read_text(object));
-    return diagnostics(j, w, e);
+    const toolchain &tools = j.tools;
+    const lab &l = *j.request.of;
+    std::ostringstream k;
+    k << "3 " << l.system_calls << "\n"
+      << j.tree_name << "\n"
+      << compiler_key(tools, flags_for(tools, l, j.request.backends));
+    for (const std::string &headers : l.forbidden) k << "not " << headers << "\n";
+    std::vector<std::string> read = tools.headers(l);
+    read.insert(read.end(), {tools.compile_script, l.keep});
+    for (const std::string &path : read) k << "--- " << path << "\n" << read_text(path);
+    k << "--- submission\n" << j.text;
+    return k.str();
 }
 
 // Returns the cache folder with object.o and the compiler's warnings, compiling if necessary.
 std::string object_for(const job &j, built_submission &result)
 {
     object_cache objects(j.tools.build_root + "/submissions/" + j.request.of->name + "/objects");
-    const std::string key = j.key();
+    const std::string key = key_of(j);
     std::optional<std::string> at = objects.find(key);
     result.from_cache = at.has_value();
     if (!at)
