@@ -138,11 +138,6 @@ std::string why_alone(const stream_timeline &t)
            "stream wait for another without need, or for the NULL stream?";
 }
 
-std::string share(std::uint64_t part, std::uint64_t whole)
-{
-    return fmt::format("{:.0f} %", 100 * static_cast<double>(part) / static_cast<double>(whole));
-}
-
 } // namespace
 
 bool stream_timeline::worth_showing() const
@@ -198,10 +193,11 @@ std::vector<std::string> sentences_of(const stream_timeline &t)
         all.push_back(fmt::format("It is over after {} ticks: nothing runs side by side.",
                                   thousands(t.ticks)));
     if (t.copying > 0)
-        all.push_back(fmt::format("Copies to and from the device take {} ticks, {} of them beside "
-                                  "kernels ({}).",
-                                  thousands(t.copying), t.hidden ? thousands(t.hidden) : "none",
-                                  share(t.hidden, t.copying)));
+        all.push_back(
+            fmt::format("Copies to and from the device take {} ticks, {} of them beside "
+                        "kernels ({:.0f} %).",
+                        thousands(t.copying), t.hidden ? thousands(t.hidden) : "none",
+                        100 * static_cast<double>(t.hidden) / static_cast<double>(t.copying)));
     const bool kernels = std::ranges::count(t.steps, step_kind::kernel, &timeline_step::kind) > 0;
     if (t.copying > 0 && t.hidden == 0 && kernels) all.push_back(why_alone(t));
     if (std::string chain = critical_words(t); !chain.empty())

@@ -87,12 +87,6 @@ void change(const toolchain &t, const std::function<void(progress_record &)> &wh
     }
 }
 
-std::string marks(const terminal &out, const progress_entry *e)
-{
-    constexpr int width = 10;
-    return padded(bar(out, e ? e->share() : 0, width), width);
-}
-
 std::string state_of(const progress_entry *best, const progress_entry *last)
 {
     if (!best) return "not graded yet";
@@ -229,6 +223,7 @@ std::string where_am_i(const toolchain &t, const progress_record &record, const 
         screen += wrapped("note: " + record.warning, out.width, 2) + "\n\n";
     std::size_t width = 0, done = 0, count = 0;
     double points = 0, all = 0, open = 0;
+    constexpr int bar_width = 10;
     for (const std::string &name : t.lab_names(false)) width = std::max(width, name.size());
     for (const std::string &name : t.lab_names(false)) {
         const progress_entry *e = record.best(name);
@@ -238,7 +233,8 @@ std::string where_am_i(const toolchain &t, const progress_record &record, const 
         all += e ? e->max_points : 0;
         open += e ? e->still_open() : 0;
         screen += fmt::format("  {}  {}  {}\n", padded(name, static_cast<int>(width)),
-                              marks(out, e), state_of(e, record.last(name)));
+                              padded(bar(out, e ? e->share() : 0, bar_width), bar_width),
+                              state_of(e, record.last(name)));
     }
     screen += fmt::format("\n{} of {} done", done, plural(count, "lab"));
     if (all > 0)

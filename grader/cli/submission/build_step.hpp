@@ -25,8 +25,8 @@ struct job {
     const toolchain &tools;
     const submission_request &request;
     const build_limits &limits;
-    std::string file = {}, shown = {}, text = {}; // name, path as the student knows it, contents
-    std::string tree_name = {}; // path in the compile tree: "labs/02_coalescing/stub.cu"
+    std::string shown = {}, text = {}; // path as the student knows it, contents
+    std::string tree_name = {};        // path in the compile tree: "labs/02_coalescing/stub.cu"
 };
 
 // The kernel's count of out-of-memory kills; empty: it has none.

@@ -46,9 +46,9 @@ std::vector<std::string> minimal_environment(const job &j, const std::string &sc
 
 namespace {
 
-void lay_out(const job &j, const std::string &scratch, workplace &w)
+workplace lay_out(const job &j, const std::string &scratch)
 {
-    w.tree = w.visible = scratch + "/tree";
+    workplace w{.tree = scratch + "/tree", .visible = scratch + "/tree"};
     auto put = [&](const std::string &name, const std::string &text) {
         fs::path path = fs::path(w.tree) / name;
         fs::create_directories(path.parent_path());
@@ -60,6 +60,7 @@ void lay_out(const job &j, const std::string &scratch, workplace &w)
     put(".tools/compile.sh", read_text(j.tools.compile_script));
     put(".tools/keep", read_text(j.request.of->keep));
     fs::create_directories(w.tree + "/.made");
+    return w;
 }
 
 // Lets the compiler see only its own files, wherever they are installed, and the tree. With
@@ -164,8 +165,7 @@ exit_result compile_empty(const job &j, bool closed)
     job empty = j;
     empty.text = "\n";
     scratch_folder scratch;
-    workplace w;
-    lay_out(empty, scratch.path(), w);
+    workplace w = lay_out(empty, scratch.path());
     if (closed) close_off(empty, w);
     return compile(empty, w);
 }
@@ -272,8 +272,7 @@ bool machine_came_between(const job &j, const workplace &w, const exit_result &e
 std::string compiled(const job &j, const std::string &made_at, double &cpu_seconds)
 {
     scratch_folder scratch;
-    workplace w;
-    lay_out(j, scratch.path(), w);
+    workplace w = lay_out(j, scratch.path());
     exit_result e;
     auto attempt = [&] {
         e = compile(j, w);

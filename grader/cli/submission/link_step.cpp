@@ -134,7 +134,7 @@ std::string linked(const job &j, const std::string &object_folder, const std::st
     for (const std::string &word : link_command(j, object, backend)) key += word + " ";
     key += "\n" + stamp(j.request.of->worker_library) + stamp(runtime);
     std::string name =
-        "/" + j.request.of->name + "." + fs::path(j.file).stem().string() + "." + backend;
+        "/" + j.request.of->name + "." + fs::path(j.tree_name).stem().string() + "." + backend;
     if (auto at = workers.find(key)) return *at + name;
     result.from_cache = false;
     return workers.make(key, [&](const std::string &folder) {

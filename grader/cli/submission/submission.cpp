@@ -144,7 +144,6 @@ job make_job(const toolchain &t, const submission_request &request, const build_
         throw refusal{verdict::SUBMISSION_INVALID, fmt::format("{} is not a .cu file", j.shown),
                       "name the file you edit, e.g. stub.cu"};
     j.tree_name = name_in_tree(t, path);
-    j.file = fs::path(j.tree_name).filename().string();
     return j;
 }
 
