@@ -1,8 +1,7 @@
 // Grades on the simulator, reads its counters, and shows them beside the source.
 #include "commands.hpp"
 
-#include "cli/explain/explain_page.hpp"
-#include "cli/explain/explanation_text.hpp"
+#include "cli/explain/explanation.hpp"
 #include "cli/grading/backend.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"

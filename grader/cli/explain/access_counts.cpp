@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 namespace cli {
@@ -21,24 +22,40 @@ std::uint64_t number(const json &of, const char *key)
     return value.get<std::uint64_t>();
 }
 
-access_sum read_sum(const json &of, const char *cost, const char *ideal)
-{
-    access_sum a;
-    a.requests = number(of, "requests");
-    a.cost = number(of, cost);
-    a.ideal = number(of, ideal);
-    if (of.contains("bytes")) a.bytes = number(of, "bytes");
-    return a;
-}
+// The sums of a source line, by name.
+struct sum_field {
+    const char *name;
+    access_sum access_counts::*sum;
+    const char *cost = "sectors", *ideal = "ideal_sectors";
+};
+constexpr sum_field sum_fields[] = {
+    {"global_load", &access_counts::global_load},
+    {"global_store", &access_counts::global_store},
+    {"local_load", &access_counts::local_load},
+    {"local_store", &access_counts::local_store},
+    {"shared_load", &access_counts::shared_load, "wavefronts", "ideal_wavefronts"},
+    {"shared_store", &access_counts::shared_store, "wavefronts", "ideal_wavefronts"}};
+
+// Its other counters, by name.
+struct count_field {
+    const char *name;
+    std::uint64_t access_counts::*count;
+};
+constexpr count_field count_fields[] = {
+    {"global_atomics", &access_counts::global_atomics},
+    {"shared_atomics", &access_counts::shared_atomics},
+    {"atomic_requests", &access_counts::atomic_requests},
+    {"atomic_same_address", &access_counts::atomic_same_address},
+    {"constant_requests", &access_counts::constant_requests},
+    {"constant_addresses", &access_counts::constant_addresses}};
 
 worst_request read_worst(const json &of)
 {
     static const std::vector<std::string> kinds = {"load", "store", "atomic"};
     worst_request w;
     std::string kind = of.at("kind").get<std::string>();
-    w.shared = kind.rfind("shared_", 0) == 0;
-    auto at =
-        std::find(kinds.begin(), kinds.end(), kind.substr(std::min<std::size_t>(7, kind.size())));
+    w.shared = kind.starts_with("shared_");
+    auto at = std::ranges::find(kinds, kind.substr(std::min<std::size_t>(7, kind.size())));
     if (at == kinds.end()) throw std::runtime_error("there is no kind of access " + kind);
     w.kind = static_cast<access_kind>(at - kinds.begin());
     w.bytes = static_cast<unsigned>(number(of, "bytes"));
@@ -50,9 +67,8 @@ worst_request read_worst(const json &of)
         if (mask >> lane & 1) w.lanes.push_back(lane);
     for (const json &distance : of.at("distances"))
         w.at.push_back(first + static_cast<std::uint64_t>(distance.get<std::int64_t>()));
-    bool sizes = w.bytes == 1 || w.bytes == 2 || w.bytes == 4 || w.bytes == 8 || w.bytes == 16 ||
-                 w.bytes == 32;
-    if (!sizes || w.lanes.empty() || w.lanes.size() != w.at.size() || mask >> 32 != 0)
+    if (!std::has_single_bit(w.bytes) || w.bytes > 32 || w.lanes.empty() ||
+        w.lanes.size() != w.at.size() || mask >> 32 != 0)
         throw std::runtime_error("a request's lanes and addresses do not fit together");
     w.where = sanitized(of.at("where").get<std::string>(), 200);
     return w;
@@ -61,7 +77,7 @@ worst_request read_worst(const json &of)
 // Maps a word to the enumerator at its index in `words`.
 template <class E> E one_of(const json &word, const std::vector<std::string> &words)
 {
-    auto at = std::find(words.begin(), words.end(), word.get<std::string>());
+    auto at = std::ranges::find(words, word.get<std::string>());
     if (at == words.end()) throw std::runtime_error("unknown: " + word.get<std::string>());
     return static_cast<E>(at - words.begin());
 }
@@ -122,18 +138,15 @@ void place_worst(access_counts &c, worst_request w)
 access_counts read_counts(const json &of)
 {
     access_counts c;
-    c.global_load = read_sum(of.at("global_load"), "sectors", "ideal_sectors");
-    c.global_store = read_sum(of.at("global_store"), "sectors", "ideal_sectors");
-    c.local_load = read_sum(of.at("local_load"), "sectors", "ideal_sectors");
-    c.local_store = read_sum(of.at("local_store"), "sectors", "ideal_sectors");
-    c.shared_load = read_sum(of.at("shared_load"), "wavefronts", "ideal_wavefronts");
-    c.shared_store = read_sum(of.at("shared_store"), "wavefronts", "ideal_wavefronts");
-    c.global_atomics = number(of, "global_atomics");
-    c.shared_atomics = number(of, "shared_atomics");
-    c.atomic_requests = number(of, "atomic_requests");
-    c.atomic_same_address = number(of, "atomic_same_address");
-    c.constant_requests = number(of, "constant_requests");
-    c.constant_addresses = number(of, "constant_addresses");
+    for (const sum_field &f : sum_fields) {
+        const json &sum = of.at(f.name);
+        access_sum &a = c.*f.sum;
+        a.requests = number(sum, "requests");
+        a.cost = number(sum, f.cost);
+        a.ideal = number(sum, f.ideal);
+        if (sum.contains("bytes")) a.bytes = number(sum, "bytes");
+    }
+    for (const count_field &f : count_fields) c.*f.count = number(of, f.name);
     if (of.contains("worst"))
         for (const json &w : of.at("worst")) place_worst(c, read_worst(w));
     return c;
@@ -144,10 +157,8 @@ void add_kernel(counted_case &c, const json &of)
     counted_kernel k;
     k.name = sanitized(of.at("kernel").get<std::string>(), 400);
     k.launches = number(of, "launches");
-    k.blocks = number(of, "blocks");
     k.threads = number(of, "threads");
     k.bytes_read = 32 * number(of, "sectors_read");
-    k.bytes_written = 32 * number(of, "sectors_written");
     for (const json &site : of.at("sites")) {
         access_counts line = read_counts(site);
         const access_sum &loads = line.global_load;
@@ -186,28 +197,17 @@ void access_sum::add(const access_sum &o)
 
 void access_counts::add(const access_counts &o)
 {
-    global_load.add(o.global_load);
-    global_store.add(o.global_store);
-    shared_load.add(o.shared_load);
-    shared_store.add(o.shared_store);
-    local_load.add(o.local_load);
-    local_store.add(o.local_store);
-    global_atomics += o.global_atomics;
-    shared_atomics += o.shared_atomics;
-    atomic_requests += o.atomic_requests;
-    atomic_same_address += o.atomic_same_address;
-    constant_requests += o.constant_requests;
-    constant_addresses += o.constant_addresses;
+    for (const sum_field &f : sum_fields) (this->*f.sum).add(o.*f.sum);
+    for (const count_field &f : count_fields) this->*f.count += o.*f.count;
     if (o.worst_atomic && (!worst_atomic || o.worst_atomic->cost > worst_atomic->cost))
         worst_atomic = o.worst_atomic;
 }
 
 bool access_counts::touches_memory() const
 {
-    return global_load.requests + global_store.requests + shared_load.requests +
-               shared_store.requests + local_load.requests + local_store.requests +
-               atomic_requests + constant_requests !=
-           0;
+    return atomic_requests + constant_requests > 0 ||
+           std::ranges::any_of(sum_fields,
+                               [&](const sum_field &f) { return (this->*f.sum).requests > 0; });
 }
 
 std::map<std::string, counted_case> read_counters(std::string_view text)

@@ -51,8 +51,8 @@ struct access_counts {
 
 struct counted_kernel {
     std::string name;
-    std::uint64_t launches = 0, blocks = 0, threads = 0;
-    std::uint64_t bytes_read = 0, bytes_written = 0; // distinct per launch, in whole sectors
+    std::uint64_t launches = 0, threads = 0;
+    std::uint64_t bytes_read = 0;   // distinct per launch, in whole sectors
     std::uint64_t bytes_loaded = 0; // requested; bytes that lanes of a warp share count once
     access_counts total;
 };

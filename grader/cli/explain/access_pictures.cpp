@@ -1,5 +1,5 @@
 // Draws requests: which lane asks for which sector, and which bank serves which lanes.
-#include "access_pictures.hpp"
+#include "pictures.hpp"
 
 #include "access_words.hpp"
 #include "html.hpp"
@@ -19,38 +19,32 @@ constexpr double width = left + 32 * lane_width + left;
 constexpr std::size_t max_rows = 40; // wavefronts drawn; the legend counts the others
 
 // The horizontal positions of the 128-byte lines that a request touches.
-class touched_lines {
-public:
+struct touched_lines {
+    std::set<std::uint64_t> sectors, lines;
+    double gap, sector_width, start;
+
     explicit touched_lines(const worst_request &w)
     {
         for (std::uint64_t at : w.at)
             for (std::uint64_t s = at / 32; s <= (at + w.bytes - 1) / 32; ++s) {
-                sectors_.insert(s);
-                lines_.insert(s / 4);
+                sectors.insert(s);
+                lines.insert(s / 4);
             }
-        double n = static_cast<double>(lines_.size());
-        gap_ = n > 8 ? 4 : 10;
-        sector_width_ = std::min((32 * lane_width - gap_ * (n - 1)) / (4 * n), 2 * lane_width);
-        start_ = left + (32 * lane_width - n * 4 * sector_width_ - gap_ * (n - 1)) / 2;
+        double n = static_cast<double>(lines.size());
+        gap = n > 8 ? 4 : 10;
+        sector_width = std::min((32 * lane_width - gap * (n - 1)) / (4 * n), 2 * lane_width);
+        start = left + (32 * lane_width - n * 4 * sector_width - gap * (n - 1)) / 2;
     }
-    const std::set<std::uint64_t> &lines() const { return lines_; }
-    bool touched(std::uint64_t sector) const { return sectors_.count(sector) != 0; }
-    double sector_width() const { return sector_width_; }
     double x(std::uint64_t sector) const
     {
-        auto before = std::distance(lines_.begin(), lines_.find(sector / 4));
-        return start_ + static_cast<double>(before) * (4 * sector_width_ + gap_) +
-               static_cast<double>(sector % 4) * sector_width_;
+        auto before = std::distance(lines.begin(), lines.find(sector / 4));
+        return start + static_cast<double>(before) * (4 * sector_width + gap) +
+               static_cast<double>(sector % 4) * sector_width;
     }
-
     double x_of_byte(std::uint64_t at) const
     {
-        return x(at / 32) + static_cast<double>(at % 32) / 32 * sector_width_;
+        return x(at / 32) + static_cast<double>(at % 32) / 32 * sector_width;
     }
-
-private:
-    std::set<std::uint64_t> sectors_, lines_;
-    double gap_, sector_width_, start_;
 };
 
 std::string lane_boxes(const worst_request &w, double y)
@@ -85,34 +79,28 @@ std::string sectors_picture(const worst_request &w)
     constexpr double lanes_y = 22, below = 40, sectors_y = 150, height = 208;
     std::string text =
         svg_words(left, 14, "small", "the 32 lanes of the warp") + lane_boxes(w, lanes_y);
-    for (std::uint64_t line : place.lines()) {
+    for (std::uint64_t line : place.lines)
         for (std::uint64_t s = 4 * line; s < 4 * line + 4; ++s)
-            if (place.touched(s))
-                text += svg_box(place.x(s), sectors_y, place.sector_width(), 22, "touched");
-    }
-    for (std::uint64_t line : place.lines())
-        for (std::uint64_t s = 4 * line; s < 4 * line + 4; ++s)
-            text += svg_box(place.x(s), sectors_y, place.sector_width(), 22, "edge");
+            text += svg_box(place.x(s), sectors_y, place.sector_width, 22,
+                            place.sectors.contains(s) ? "touched" : "edge");
     for (std::uint64_t at : w.at) {
-        double width = std::max(w.bytes / 32.0 * place.sector_width(), 1.0); // stays visible
+        double width = std::max(w.bytes / 32.0 * place.sector_width, 1.0); // stays visible
         text += svg_box(place.x_of_byte(at), sectors_y, width, 22, "wanted");
     }
-    for (std::uint64_t line : place.lines())
-        text += svg_box(place.x(4 * line), sectors_y, 4 * place.sector_width(), 22, "outline");
-    std::uint64_t first = *place.lines().begin();
-    bool few = place.lines().size() <= 8;
-    for (std::uint64_t line : place.lines())
+    for (std::uint64_t line : place.lines)
+        text += svg_box(place.x(4 * line), sectors_y, 4 * place.sector_width, 22, "outline");
+    std::uint64_t first = *place.lines.begin();
+    bool few = place.lines.size() <= 8;
+    for (std::uint64_t line : place.lines)
         if (few || line == first)
             text += svg_words(place.x(4 * line), sectors_y + 36, "small",
-                              line == first ? "byte 0"
-                                            : fmt::format("{}", thousands(128 * (line - first))));
+                              line == first ? "byte 0" : thousands(128 * (line - first)));
     if (!few)
-        text +=
-            svg_words(left + 32 * lane_width, sectors_y + 36, "small end",
-                      fmt::format("byte {}", thousands(128 * (*place.lines().rbegin() - first))));
+        text += svg_words(left + 32 * lane_width, sectors_y + 36, "small end",
+                          fmt::format("byte {}", thousands(128 * (*place.lines.rbegin() - first))));
     for (std::size_t k = 0; k < w.lanes.size(); ++k) {
         double from = left + w.lanes[k] * lane_width + lane_width / 2;
-        double to = place.x_of_byte(w.at[k]) + w.bytes / 64.0 * place.sector_width();
+        double to = place.x_of_byte(w.at[k]) + w.bytes / 64.0 * place.sector_width;
         text += svg_segment(from, below, to, sectors_y, "asks");
     }
     text += svg_words(

@@ -15,15 +15,13 @@ namespace {
 
 // A ratio of cost to ideal below this is not worth a sentence.
 constexpr double tolerated = 1.05;
+
 // "4", "4.3", "0.25"
 std::string figure(double value)
 {
     std::string text = fmt::format("{:.{}f}", value, value < 1 ? 2 : 1);
-    while (text.find('.') != text.npos && (text.back() == '0' || text.back() == '.')) {
-        bool end = text.back() == '.';
-        text.pop_back();
-        if (end) break;
-    }
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') text.pop_back();
     return text;
 }
 
@@ -165,9 +163,7 @@ std::string cause_in_shared(const worst_request &w)
         if (banks.size() < std::min<std::size_t>(w.lanes.size(), 32))
             return apart + fmt::format(", so they share {} of the 32 banks", banks.size());
     }
-    auto busiest = std::max_element(banks.begin(), banks.end(), [](const auto &x, const auto &y) {
-        return x.second < y.second;
-    });
+    auto busiest = std::ranges::max_element(banks, {}, &std::pair<const int, std::size_t>::second);
     return fmt::format("its lanes {} {} different words of bank {}, which serves one at a time",
                        verb(w.kind), busiest->second, busiest->first);
 }

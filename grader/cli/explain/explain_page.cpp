@@ -1,21 +1,17 @@
 // Writes the page: for each case the remarks, the kernels, two pictures, and the annotated source.
-#include "explain_page.hpp"
+#include "explanation.hpp"
 
-#include "access_pictures.hpp"
 #include "html.hpp"
-#include "stream_picture.hpp"
+#include "pictures.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <string_view>
 
 namespace cli {
 
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 constexpr const char *style = R"(
 :root { color-scheme: light dark; --paper: #fdfdfb; --ink: #1d1f23; --faint: #676b73;
@@ -30,19 +26,17 @@ h1 { font-size: 1.5rem; margin: 0.5rem 0 0; }
 h2 { font-size: 1.2rem; margin: 2.5rem 0 0.5rem; padding-top: 1rem; border-top: 2px solid var(--rule); }
 h3 { font-size: 1rem; margin: 1.5rem 0 0.25rem; }
 p { margin: 0.25rem 0; }
-a { color: var(--cool); }
 h1, code { overflow-wrap: anywhere; }
 code, pre, .source, td, th { font-family: ui-monospace, "DejaVu Sans Mono", monospace; }
 .verdict { font-weight: 600; color: var(--hot); }
 .verdict.passed { color: var(--cool); }
-.faint, .faint a { color: var(--faint); }
+.faint { color: var(--faint); }
 ol { padding-left: 1.5rem; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 0.8rem; }
+.wide { overflow-x: auto; font-size: 0.8rem; }
+table { border-collapse: collapse; }
 th, td { text-align: right; padding: 0.15rem 0.7rem; border-bottom: 1px solid var(--rule);
   white-space: nowrap; }
 th { color: var(--faint); font-weight: normal; }
-th.words, td.words { text-align: left; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
 figure { margin: 0.5rem 0 1rem; padding: 0.4rem; background: var(--panel); border-radius: 6px;
   overflow-x: auto; }
@@ -55,7 +49,7 @@ svg .tiny { font-size: 7px; }
 svg .faint, svg .small { fill: var(--faint); }
 svg .lane { fill: var(--cool-paper); stroke: var(--cool); stroke-width: 0.8; }
 svg .idle, svg .untouched { fill: none; stroke: var(--rule); stroke-width: 0.8; }
-svg .touched { fill: var(--orange); }
+svg .touched { fill: var(--orange); stroke: var(--faint); stroke-width: 0.5; }
 svg .wanted { fill: var(--blue); }
 svg .outline, svg .edge { fill: none; stroke: var(--ink); stroke-width: 1.2; }
 svg .edge { stroke: var(--faint); stroke-width: 0.5; }
@@ -88,11 +82,12 @@ summary { font-weight: 600; margin: 1.5rem 0 0.25rem; cursor: pointer; }
 std::string prose(std::string_view sentence)
 {
     std::string text = escaped(sentence), result;
+    auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
     bool code = false;
     for (std::size_t i = 0; i < text.size(); ++i) {
         const bool pair = text[i] == '`' && (code || text.find('`', i + 1) != text.npos);
-        const bool inside = text[i] == ' ' && i > 0 && i + 1 < text.size() &&
-                            is_digit(text[i - 1]) && is_digit(text[i + 1]);
+        const bool inside =
+            text[i] == ' ' && i > 0 && is_digit(text[i - 1]) && is_digit(text[i + 1]);
         if (pair) code = !code;
         if (pair)
             result += code ? "<code>" : "</code>";
@@ -165,24 +160,6 @@ std::string figure(const pictured &p, bool shared)
                        w.ideal, shared ? banks_picture(w) : sectors_picture(w));
 }
 
-std::string step_rows(const stream_timeline &t)
-{
-    constexpr std::size_t max_steps = 400;
-    std::vector<std::size_t> listed = listed_steps(t);
-    std::string text;
-    for (std::size_t i = 0; i < std::min(listed.size(), max_steps); ++i) {
-        const timeline_step &s = t.steps[listed[i]];
-        text += fmt::format("<tr><td>#{}</td><td>{}</td><td>{}</td><td class=\"words\">{}</td>"
-                            "<td class=\"words\">{}</td><td class=\"words\">{}</td></tr>\n",
-                            listed[i] + 1, thousands(s.start), thousands(s.end), escaped(s.lane),
-                            escaped(words_of(s)), escaped(waited_words(s)));
-    }
-    if (listed.size() > max_steps)
-        text +=
-            fmt::format("<tr><td>and {} more</td></tr>\n", thousands(listed.size() - max_steps));
-    return text;
-}
-
 std::string streams(const explained_case &c)
 {
     const stream_timeline &t = c.counts.timeline;
@@ -195,11 +172,10 @@ std::string streams(const explained_case &c)
     for (const std::string &s : sentences_of(t)) text += "<li>" + prose(s) + "</li>\n";
     text += "</ul>\n";
     if (t.left_out > 0) return text;
-    return text +
-           "<details><summary>Step by step</summary>\n<div class=\"wide\"><table>\n<tr><th>step"
-           "</th><th>start</th><th>end</th><th class=\"words\">where</th><th class=\"words\">what"
-           "</th><th class=\"words\">after</th></tr>\n" +
-           step_rows(t) + "</table></div></details>\n";
+    constexpr int width = 100;
+    constexpr std::size_t max_rows = 400;
+    return text + "<details><summary>Step by step</summary>\n<pre class=\"wide\">\n" +
+           escaped(steps_table(t, width, max_rows, "")) + "</pre></details>\n";
 }
 
 std::string note(const access_note &n)
@@ -209,36 +185,20 @@ std::string note(const access_note &n)
                        n.what, prose(n.figures), sentence);
 }
 
-std::string row(int line, const std::string &text, bool off)
-{
-    return fmt::format("<div class=\"row{}\"><span>{}</span><span>{}</span></div>\n",
-                       off ? " off" : "", line, escaped(text));
-}
-
 std::string source(const explanation &e, const explained_case &c)
 {
-    std::vector<std::string> text_lines = lines(e.source);
-    const std::map<int, const explained_line *> noted = own_lines(c);
     std::string text = fmt::format("<details{}><summary>Source, line by line</summary>\n"
                                    "<div class=\"source\">\n",
                                    shown_before(e, c) ? "" : " open");
-    int last = 0;
-    for (const line_range &r : shown_lines(e, c)) {
-        if (last > 0) text += "<div class=\"skip\">...</div>\n";
-        last = r.last;
-        for (int l = r.first; l <= r.last && l <= static_cast<int>(text_lines.size()); ++l) {
-            auto at = noted.find(l);
-            bool off = at != noted.end() && at->second->waste() > 0;
-            text += row(l, text_lines[static_cast<std::size_t>(l - 1)], off);
-            if (at != noted.end())
-                for (const access_note &n : at->second->notes) text += note(n);
-        }
-    }
-    for (const explained_line &l : c.lines) {
-        if (l.file.empty()) continue;
-        text += fmt::format("<div class=\"skip\">{}</div>\n", escaped(l.place()));
-        for (const access_note &n : l.notes) text += note(n);
-    }
+    auto line = [&](int number, const std::string &of_file, bool off) {
+        text += fmt::format("<div class=\"row{}\"><span>{}</span><span>{}</span></div>\n",
+                            off ? " off" : "", number, escaped(of_file));
+    };
+    auto noted = [&](const access_note &n) { text += note(n); };
+    auto heading = [&](const std::string &words) {
+        text += fmt::format("<div class=\"skip\">{}</div>\n", escaped(words));
+    };
+    visit_source(e, c, {line, noted, heading});
     return text + "</div></details>\n";
 }
 

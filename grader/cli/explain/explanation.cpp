@@ -1,10 +1,14 @@
 // Combines the grader's result with the simulator's counters, and finds the remarks worth making.
 #include "explanation.hpp"
 
+#include "text/source_view.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -19,10 +23,7 @@ std::string file_name(const std::string &path)
 
 bool same_lines(const explained_case &x, const explained_case &y)
 {
-    return std::equal(x.lines.begin(), x.lines.end(), y.lines.begin(), y.lines.end(),
-                      [](const explained_line &p, const explained_line &q) {
-                          return p.file == q.file && p.line == q.line;
-                      });
+    return std::ranges::equal(x.lines, y.lines, {}, &explained_line::place, &explained_line::place);
 }
 
 } // namespace
@@ -55,19 +56,27 @@ bool explained_case::tells_more() const
 
 bool explained_case::was_written() const { return verdict == "PASS" || verdict == "TOO_SLOW"; }
 
-std::map<int, const explained_line *> own_lines(const explained_case &c)
+void visit_source(const explanation &e, const explained_case &c, const source_parts &to)
 {
-    std::map<int, const explained_line *> result;
-    for (const explained_line &l : c.lines)
-        if (l.file.empty()) result[l.line] = &l;
-    return result;
-}
-
-std::vector<line_range> shown_lines(const explanation &e, const explained_case &c)
-{
+    const std::vector<std::string> source = lines(e.source);
+    std::map<int, const explained_line *> own; // by number
     std::set<int> noted;
-    for (const auto &[line, at] : own_lines(c)) noted.insert(line);
-    return shown_lines(e.source, noted);
+    for (const explained_line &l : c.lines)
+        if (l.file.empty()) own[l.line] = &l, noted.insert(l.line);
+    bool first = true;
+    for (const grading::line_range &r : grading::shown_lines(e.source, noted)) {
+        if (!std::exchange(first, false)) to.heading("...");
+        for (int n = r.first; n <= std::min(r.last, static_cast<int>(source.size())); ++n) {
+            const explained_line *at = own[n]; // null: the line has no notes
+            to.line(n, source[static_cast<std::size_t>(n - 1)], at && at->waste() > 0);
+            if (at) std::ranges::for_each(at->notes, to.note);
+        }
+    }
+    for (const explained_line &l : c.lines) {
+        if (l.file.empty()) continue;
+        to.heading(l.place());
+        std::ranges::for_each(l.notes, to.note);
+    }
 }
 
 explanation explain(const std::string &lab, const std::string &path, const std::string &source,
@@ -83,9 +92,8 @@ explanation explain(const std::string &lab, const std::string &path, const std::
             bool own = name == file_name(path);
             x.lines.push_back({own ? "" : name, place.second, counts, notes_of(counts)});
         }
-        std::stable_sort(x.lines.begin(), x.lines.end(), [](const auto &p, const auto &q) {
-            return std::pair(p.file, p.line) < std::pair(q.file, q.line);
-        });
+        std::ranges::stable_sort(x.lines, {},
+                                 [](const explained_line &l) { return std::pair(l.file, l.line); });
         e.cases.push_back(std::move(x));
     }
     return e;
@@ -103,8 +111,7 @@ std::vector<remark> remarks_of(const explained_case &c)
         access_note n = redundancy_of(k, c.verdict == "PASS" ? 3 : 1.5);
         if (!n.sentence.empty()) all.push_back({k.name, "", n.sentence, n.waste});
     }
-    std::stable_sort(all.begin(), all.end(),
-                     [](const remark &x, const remark &y) { return x.waste > y.waste; });
+    std::ranges::stable_sort(all, std::greater(), &remark::waste);
     return all;
 }
 

@@ -3,16 +3,13 @@
 
 #include "access_words.hpp"
 #include "cli/results/result.hpp"
-#include "text/source_view.hpp"
+#include "cli/terminal/text.hpp"
 
-#include <map>
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace cli {
-
-using grading::line_range;
-using grading::shown_lines;
 
 struct explained_line {
     std::string file; // empty: the submission; else another file's name
@@ -57,13 +54,22 @@ std::vector<remark> remarks_of(const explained_case &c);
 constexpr const char *nothing_off = "Each request touches about as few sectors, and takes about as "
                                     "few wavefronts, as its bytes allow.";
 
-// Returns the lines of the submission itself, by number.
-std::map<int, const explained_line *> own_lines(const explained_case &c);
-
-// Returns the lines of the submission to show for a case.
-std::vector<line_range> shown_lines(const explanation &e, const explained_case &c);
+// How a renderer writes the parts of an annotated source.
+struct source_parts {
+    std::function<void(int number, const std::string &text, bool off)> line; // of the submission
+    std::function<void(const access_note &)> note;                           // on the line above
+    std::function<void(const std::string &)> heading; // "...": lines are omitted; or another file
+};
+// Visits the lines of the submission to show for a case, then those of other files.
+void visit_source(const explanation &e, const explained_case &c, const source_parts &to);
 
 // Returns true if an earlier case called the same function and accessed memory in the same lines.
 bool shown_before(const explanation &e, const explained_case &c);
+
+// Formats an explanation for a terminal, at most `out.width` columns wide where names allow it.
+std::string explanation_text(const explanation &e, const terminal &out);
+
+// Formats an explanation as one HTML page that needs nothing else: no script, no other file.
+std::string explanation_page(const explanation &e);
 
 } // namespace cli

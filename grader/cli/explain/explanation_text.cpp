@@ -1,9 +1,7 @@
 // Shows an explanation on a terminal: remarks, kernels, streams, and the annotated source.
-#include "explanation_text.hpp"
+#include "explanation.hpp"
 
 #include <fmt/format.h>
-
-#include <map>
 
 namespace cli {
 
@@ -62,25 +60,13 @@ std::string note_text(const access_note &n, const terminal &out)
 
 std::string annotated_source(const explanation &e, const explained_case &c, const terminal &out)
 {
-    std::vector<std::string> source = lines(e.source);
-    const std::map<int, const explained_line *> noted = own_lines(c);
     std::string text;
-    int last = 0;
-    for (const line_range &r : shown_lines(e, c)) {
-        if (last > 0) text += "  ...\n";
-        last = r.last;
-        for (int l = r.first; l <= r.last && l <= static_cast<int>(source.size()); ++l) {
-            text += fmt::format("{:>5}  {}\n", l,
-                                cut(source[static_cast<std::size_t>(l - 1)], out.width - 7));
-            if (auto at = noted.find(l); at != noted.end())
-                for (const access_note &n : at->second->notes) text += note_text(n, out);
-        }
-    }
-    for (const explained_line &l : c.lines) {
-        if (l.file.empty()) continue;
-        text += fmt::format("  {}\n", l.place());
-        for (const access_note &n : l.notes) text += note_text(n, out);
-    }
+    auto line = [&](int number, const std::string &of_file, bool) {
+        text += fmt::format("{:>5}  {}\n", number, cut(of_file, out.width - 7));
+    };
+    auto noted = [&](const access_note &n) { text += note_text(n, out); };
+    auto heading = [&](const std::string &words) { text += fmt::format("  {}\n", words); };
+    visit_source(e, c, {line, noted, heading});
     return text;
 }
 

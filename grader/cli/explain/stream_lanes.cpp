@@ -2,6 +2,7 @@
 #include "stream_lanes.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace cli {
 
@@ -38,7 +39,7 @@ std::vector<lane_row> rows_of(const stream_timeline &t)
     std::vector<std::string> names, hosts;
     for (const timeline_step &s : t.steps) {
         auto &in = s.kind == step_kind::host_wait ? hosts : names;
-        if (has_bar(s) && std::find(in.begin(), in.end(), s.lane) == in.end()) in.push_back(s.lane);
+        if (has_bar(s) && std::ranges::find(in, s.lane) == in.end()) in.push_back(s.lane);
     }
     names.insert(names.end(), hosts.begin(), hosts.end());
     std::vector<lane_row> all;
@@ -46,8 +47,7 @@ std::vector<lane_row> rows_of(const stream_timeline &t)
         std::vector<const timeline_step *> steps;
         for (const timeline_step &s : t.steps)
             if (has_bar(s) && s.lane == name) steps.push_back(&s);
-        std::stable_sort(steps.begin(), steps.end(),
-                         [](auto *x, auto *y) { return x->start < y->start; });
+        std::ranges::stable_sort(steps, {}, &timeline_step::start);
         std::vector<lane_row> rows;
         for (const timeline_step *s : steps) place(rows, *s);
         all.insert(all.end(), rows.begin(), rows.end());
@@ -58,7 +58,6 @@ std::vector<lane_row> rows_of(const stream_timeline &t)
 mark mark_of(const timeline_step &s)
 {
     if (s.kind == step_kind::kernel) return {'#', "kernel", "kernel"};
-    if (s.kind == step_kind::fill) return {'=', "inside", "copy inside a device, fill"};
     if (s.kind == step_kind::host_function) return {'h', "host", "host function"};
     if (waits(s)) return {'.', "waits", "waits"};
     if (s.way == copy_way::to_device) return {'>', "to_device", "copy to the device"};
@@ -73,10 +72,9 @@ std::vector<mark> marks_of(const std::vector<lane_row> &rows)
     for (const lane_row &r : rows)
         for (const timeline_step *s : r.steps) {
             mark m = mark_of(*s);
-            if (std::none_of(all.begin(), all.end(), [&](mark o) { return o.sign == m.sign; }))
-                all.push_back(m);
+            if (std::ranges::find(all, m.sign, &mark::sign) == all.end()) all.push_back(m);
         }
-    std::sort(all.begin(), all.end(), [](mark x, mark y) { return x.sign > y.sign; });
+    std::ranges::sort(all, std::greater(), &mark::sign);
     return all;
 }
 

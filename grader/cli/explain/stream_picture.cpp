@@ -1,5 +1,5 @@
 // Draws the timeline of a call's streams.
-#include "stream_picture.hpp"
+#include "pictures.hpp"
 
 #include "access_words.hpp"
 #include "html.hpp"

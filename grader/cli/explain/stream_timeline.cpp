@@ -13,46 +13,26 @@ namespace cli {
 
 namespace {
 
-constexpr std::size_t max_rows_in_text = 16;
-
-const char *copy_words(copy_way way)
-{
-    switch (way) {
-    case copy_way::on_host:
-        return "copy on the host";
-    case copy_way::to_device:
-        return "copy to the device";
-    case copy_way::to_host:
-        return "copy to the host";
-    case copy_way::inside_device:
-        return "copy inside the device";
-    case copy_way::between_devices:
-        return "copy between devices";
-    }
-    return "copy";
-}
-
 std::string short_words(const timeline_step &s)
 {
-    switch (s.kind) {
-    case step_kind::copy:
-        return copy_words(s.way);
-    case step_kind::fill:
-        return "fill";
-    case step_kind::kernel:
-        return "kernel " + s.name;
-    case step_kind::host_function:
-        return "host function";
-    case step_kind::event_record:
-        return "event recorded";
-    case step_kind::event_wait:
-        return "waits for an event";
-    case step_kind::host_wait:
-        return "waits in " + s.name;
-    case step_kind::other:
-        break;
-    }
-    return "memory or graph";
+    static const char *const copies[] = {"copy on the host", "copy to the device",
+                                         "copy to the host", "copy inside the device",
+                                         "copy between devices"}; // by copy_way
+    static const char *const words[] = {
+        "memory or graph",    "copy",     "fill", "kernel ", "host function", "event recorded",
+        "waits for an event", "waits in "}; // by step_kind
+    if (s.kind == step_kind::copy) return copies[static_cast<std::size_t>(s.way)];
+    const bool named = s.kind == step_kind::kernel || s.kind == step_kind::host_wait;
+    return words[static_cast<std::size_t>(s.kind)] + (named ? s.name : "");
+}
+
+// The streams, and the host, in which a copy, a fill or a kernel runs.
+std::set<std::string> working_lanes(const stream_timeline &t)
+{
+    std::set<std::string> lanes;
+    for (const timeline_step &s : t.steps)
+        if (works(s)) lanes.insert(s.lane);
+    return lanes;
 }
 
 std::string stream_lanes(const stream_timeline &t, const terminal &out)
@@ -85,21 +65,33 @@ std::string stream_lanes(const stream_timeline &t, const terminal &out)
     return text + "  " + wrapped(trimmed(legend), out.width - 2, 2) + "\n";
 }
 
-std::string listed_text(const stream_timeline &t, const terminal &out)
+// "#3" (stream order), "#3, which had the copy engine", "the host's wait #3"; empty: no wait.
+std::string waited_words(const timeline_step &s)
 {
-    std::vector<std::size_t> listed = listed_steps(t);
-    std::string text = fmt::format("  {:>5} {:>11} {:>11}  {}\n", "step", "start", "end", "what");
-    std::size_t shown = std::min(listed.size(), max_rows_in_text);
-    for (std::size_t i = 0; i < shown; ++i) {
-        const timeline_step &s = t.steps[listed[i]];
-        std::string what = fmt::format("{}: {}", s.lane, words_of(s));
-        if (std::string why = waited_words(s); !why.empty()) what += "; after " + why;
-        text += fmt::format("  {:>5} {:>11} {:>11}  {}\n", fmt::format("#{}", listed[i] + 1),
-                            thousands(s.start), thousands(s.end), wrapped(what, out.width, 33));
+    if (s.waited_for == 0 || s.why == wait_reason::nothing) return {};
+    if (s.why == wait_reason::host) return fmt::format("the host's wait #{}", s.waited_for);
+    if (s.why == wait_reason::order) return fmt::format("#{}", s.waited_for);
+    return fmt::format("#{}, which had the {}", s.waited_for,
+                       s.kind == step_kind::kernel ? "multiprocessors" : "copy engine");
+}
+
+// Returns the 0-based indices of the steps that a table lists, by start: work, waits that took
+// time, and events that something waited for.
+std::vector<std::size_t> listed_steps(const stream_timeline &t)
+{
+    std::set<std::size_t> waited;
+    for (const timeline_step &s : t.steps)
+        if (s.waited_for) waited.insert(s.waited_for - 1);
+    std::vector<std::size_t> all;
+    for (std::size_t i = 0; i < t.steps.size(); ++i) {
+        const timeline_step &s = t.steps[i];
+        bool point = s.kind == step_kind::event_record || s.kind == step_kind::other;
+        if (works(s) || s.kind == step_kind::host_function || (waits(s) && s.end > s.start) ||
+            (waited.count(i) && (point || waits(s))))
+            all.push_back(i);
     }
-    if (listed.size() > shown)
-        text += fmt::format("  and {} more, which --html FILE shows\n", listed.size() - shown);
-    return text;
+    std::ranges::stable_sort(all, {}, [&](std::size_t i) { return t.steps[i].start; });
+    return all;
 }
 
 // "kernel add (stream 1), kernel add (stream 2), 3 times copy to the host (stream 1)"
@@ -109,8 +101,7 @@ std::string critical_words(const stream_timeline &t)
     std::vector<const timeline_step *> steps;
     for (const timeline_step &s : t.steps)
         if (s.critical && works(s)) steps.push_back(&s);
-    std::stable_sort(steps.begin(), steps.end(),
-                     [](auto *x, auto *y) { return x->start < y->start; });
+    std::ranges::stable_sort(steps, {}, &timeline_step::start);
     for (const timeline_step *s : steps) {
         std::string name = short_words(*s);
         if (chain.empty() || chain.back().first != name) chain.push_back({name, 0});
@@ -127,10 +118,7 @@ std::string critical_words(const stream_timeline &t)
 // Explains why no copy overlaps a kernel.
 std::string why_alone(const stream_timeline &t)
 {
-    std::set<std::string> lanes;
-    for (const timeline_step &s : t.steps)
-        if (works(s)) lanes.insert(s.lane);
-    if (lanes.size() == 1)
+    if (const std::set<std::string> lanes = working_lanes(t); lanes.size() == 1)
         return fmt::format("All work is in one stream ({}), where each step waits for the one "
                            "before: pieces in several streams can overlap.",
                            *lanes.begin());
@@ -150,31 +138,17 @@ std::string why_alone(const stream_timeline &t)
            "stream wait for another without need, or for the NULL stream?";
 }
 
-std::string share(std::uint64_t part, std::uint64_t whole)
-{
-    return fmt::format("{:.0f} %", 100 * static_cast<double>(part) / static_cast<double>(whole));
-}
-
 } // namespace
-
-std::size_t stream_timeline::lanes_at_work() const
-{
-    std::set<std::string> lanes;
-    for (const timeline_step &s : steps)
-        if (works(s)) lanes.insert(s.lane);
-    return lanes.size();
-}
 
 bool stream_timeline::worth_showing() const
 {
-    return lanes_at_work() > 1 || std::count_if(steps.begin(), steps.end(), [](const auto &s) {
-                                      return s.kind == step_kind::copy;
-                                  }) > 1;
+    return working_lanes(*this).size() > 1 ||
+           std::ranges::count(steps, step_kind::copy, &timeline_step::kind) > 1;
 }
 
 bool stream_timeline::comes_first() const
 {
-    return lanes_at_work() > 1 || (worth_showing() && 2 * copying >= ticks);
+    return working_lanes(*this).size() > 1 || (worth_showing() && 2 * copying >= ticks);
 }
 
 std::string words_of(const timeline_step &s)
@@ -185,40 +159,22 @@ std::string words_of(const timeline_step &s)
     return text;
 }
 
-std::string waited_words(const timeline_step &s)
+std::string steps_table(const stream_timeline &t, int width, std::size_t max_rows,
+                        const char *others_are)
 {
-    if (s.waited_for == 0) return {};
-    switch (s.why) {
-    case wait_reason::nothing:
-        return {};
-    case wait_reason::order:
-        return fmt::format("#{}", s.waited_for);
-    case wait_reason::engine:
-        return fmt::format("#{}, which had the {}", s.waited_for,
-                           s.kind == step_kind::kernel ? "multiprocessors" : "copy engine");
-    case wait_reason::host:
-        return fmt::format("the host's wait #{}", s.waited_for);
+    std::vector<std::size_t> listed = listed_steps(t);
+    std::string text = fmt::format("  {:>5} {:>11} {:>11}  {}\n", "step", "start", "end", "what");
+    std::size_t shown = std::min(listed.size(), max_rows);
+    for (std::size_t i = 0; i < shown; ++i) {
+        const timeline_step &s = t.steps[listed[i]];
+        std::string what = fmt::format("{}: {}", s.lane, words_of(s));
+        if (std::string why = waited_words(s); !why.empty()) what += "; after " + why;
+        text += fmt::format("  {:>5} {:>11} {:>11}  {}\n", fmt::format("#{}", listed[i] + 1),
+                            thousands(s.start), thousands(s.end), wrapped(what, width, 33));
     }
-    return {};
-}
-
-std::vector<std::size_t> listed_steps(const stream_timeline &t)
-{
-    std::set<std::size_t> waited;
-    for (const timeline_step &s : t.steps)
-        if (s.waited_for) waited.insert(s.waited_for - 1);
-    std::vector<std::size_t> all;
-    for (std::size_t i = 0; i < t.steps.size(); ++i) {
-        const timeline_step &s = t.steps[i];
-        bool point = s.kind == step_kind::event_record || s.kind == step_kind::other;
-        if (works(s) || s.kind == step_kind::host_function || (waits(s) && s.end > s.start) ||
-            (waited.count(i) && (point || waits(s))))
-            all.push_back(i);
-    }
-    std::stable_sort(all.begin(), all.end(), [&](std::size_t x, std::size_t y) {
-        return t.steps[x].start < t.steps[y].start;
-    });
-    return all;
+    if (listed.size() > shown)
+        text += fmt::format("  and {} more{}\n", listed.size() - shown, others_are);
+    return text;
 }
 
 std::vector<std::string> sentences_of(const stream_timeline &t)
@@ -237,12 +193,12 @@ std::vector<std::string> sentences_of(const stream_timeline &t)
         all.push_back(fmt::format("It is over after {} ticks: nothing runs side by side.",
                                   thousands(t.ticks)));
     if (t.copying > 0)
-        all.push_back(fmt::format("Copies to and from the device take {} ticks, {} of them beside "
-                                  "kernels ({}).",
-                                  thousands(t.copying), t.hidden ? thousands(t.hidden) : "none",
-                                  share(t.hidden, t.copying)));
-    bool kernels = std::any_of(t.steps.begin(), t.steps.end(),
-                               [](const auto &s) { return s.kind == step_kind::kernel; });
+        all.push_back(
+            fmt::format("Copies to and from the device take {} ticks, {} of them beside "
+                        "kernels ({:.0f} %).",
+                        thousands(t.copying), t.hidden ? thousands(t.hidden) : "none",
+                        100 * static_cast<double>(t.hidden) / static_cast<double>(t.copying)));
+    const bool kernels = std::ranges::count(t.steps, step_kind::kernel, &timeline_step::kind) > 0;
     if (t.copying > 0 && t.hidden == 0 && kernels) all.push_back(why_alone(t));
     if (std::string chain = critical_words(t); !chain.empty())
         all.push_back(fmt::format("What decides the end: {}.", chain));
@@ -254,7 +210,9 @@ std::string timeline_text(const stream_timeline &t, const terminal &out)
     std::string text = "Streams, in ticks of a simple model (for order and overlap, not speed):\n";
     if (t.left_out == 0 && t.ticks > 0) text += stream_lanes(t, out) + "\n";
     for (const std::string &s : sentences_of(t)) text += "  " + wrapped(s, out.width - 2, 2) + "\n";
-    if (t.left_out == 0) text += "\n" + listed_text(t, out);
+    constexpr std::size_t max_rows = 16;
+    if (t.left_out == 0)
+        text += "\n" + steps_table(t, out.width, max_rows, ", which --html FILE shows");
     return text;
 }
 

@@ -43,16 +43,14 @@ struct stream_timeline {
     bool worth_showing() const; // more than one stream, or more than one copy
     bool comes_first() const;   // shown before sectors: several streams, or copies that take
                                 // half of the time
-    std::size_t lanes_at_work() const;
 };
 
 // "copy to the device, 64 KB", "kernel add, 16 blocks", "waits in cudaFree"; names unescaped.
 std::string words_of(const timeline_step &);
-// "#3" (stream order), "#3, which had the copy engine", "the host's wait #3"; empty: no wait.
-std::string waited_words(const timeline_step &);
-// Returns the 0-based indices of the steps that a table lists, by start: work, waits that took
-// time, and events that something waited for.
-std::vector<std::size_t> listed_steps(const stream_timeline &);
+// Returns a table of work, waits that took time, and events that something waited for, by start. A
+// last line counts those beyond `max_rows`; `others_are` ends it.
+std::string steps_table(const stream_timeline &, int width, std::size_t max_rows,
+                        const char *others_are);
 
 // Findings about the overlap, in one or two sentences each.
 std::vector<std::string> sentences_of(const stream_timeline &);

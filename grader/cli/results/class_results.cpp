@@ -94,18 +94,17 @@ json result_of_student(const json &of_class, const std::string &student)
 {
     std::vector<json> documents;
     std::vector<std::string> names;
-    auto rows = of_class.find("rows");
-    for (const json &row : rows != of_class.end() && rows->is_array() ? *rows : json::array()) {
+    for (const json &row : member(of_class, "rows")) {
         if (!row.is_object()) continue;
         names.push_back(text_at(row, "student"));
         if (names.back() != student) continue;
-        auto result = row.find("result");
+        const json &result = member(row, "result");
         std::string lab = text_at(row, "lab"), problem = text_at(row, "problem");
         built_submission none;
         none.verdict = grading::verdict::SUBMISSION_INVALID;
         none.message = "Nothing was graded: " + problem;
-        if (result != row.end() && invalid(*result).empty())
-            documents.push_back(*result);
+        if (invalid(result).empty())
+            documents.push_back(result);
         else if (text_at(row, "status") == "missing")
             documents.push_back(refused_build(lab, "stub", none, number_at(row, "max_points")));
         else

@@ -120,10 +120,9 @@ int todo_at_hand(const toolchain &t, const lab &l, const progress_record &record
     if (e && e->verdict.empty() && e->mending.empty()) return 0;
     if (e && e->todo && !hints_of(t, l, e->todo).empty()) return e->todo;
     std::vector<int> todos;
-    if (e && e->verdict.empty())
-        todos = todos_of(t, l).for_more(e->mending);
-    else if (e)
-        todos = todos_of(t, l).of_case(e->mending);
+    if (e)
+        todos = e->verdict.empty() ? todos_of(t, l).for_more(e->mending)
+                                   : todos_of(t, l).of_case(e->mending);
     if (todos.empty()) todos = {1};
     int with_hints = 0; // the last TODO whose hints were all shown
     for (int todo : todos) {
@@ -141,8 +140,8 @@ std::string read_on(const toolchain &t, const lab &l, int todo)
     std::vector<handout_section> all = sections_of(read_text(handout));
     std::vector<std::string> functions = todos_of(t, l).functions_of_todo(todo), titles;
     for (const handout_section &s : all)
-        if (std::any_of(functions.begin(), functions.end(),
-                        [&](const std::string &name) { return names_function(s.text, name); }))
+        if (std::ranges::any_of(
+                functions, [&](const std::string &name) { return names_function(s.text, name); }))
             titles.push_back(fmt::format("\"{}\"", s.title));
     std::string where = fmt::format("Read on in {}", t.shown(handout));
     if (titles.empty() || titles.size() == all.size()) return where + ".";

@@ -5,44 +5,32 @@
 #include "cli/support/strings.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
+#include <filesystem>
 
 namespace cli {
 
 namespace {
 
-bool is_number(std::string_view s)
-{
-    return !s.empty() && s.size() < 9 &&
-           std::all_of(s.begin(), s.end(), [](unsigned char c) { return std::isdigit(c); });
-}
-
 std::string_view leading_digits(std::string_view name)
 {
-    std::size_t n = 0;
-    while (n < name.size() && std::isdigit(static_cast<unsigned char>(name[n]))) ++n;
-    return name.substr(0, n);
+    return name.substr(0, name.find_first_not_of("0123456789"));
 }
+
+bool is_number(std::string_view s) { return !s.empty() && s.size() < 9 && leading_digits(s) == s; }
 
 std::string listed(const std::vector<std::string> &names)
 {
-    std::string result;
-    for (const std::string &name : names) result += "\n    " + name;
-    return result;
+    return fmt::format("\n    {}", fmt::join(names, "\n    "));
 }
 
 // Returns the part of "labs/02_coalescing/stub.cu" that is a lab's name, else the word itself.
 std::string without_path(std::string_view word, const std::vector<std::string> &names)
 {
-    std::string rest(word);
-    while (!rest.empty()) {
-        std::size_t slash = rest.find('/');
-        std::string part = rest.substr(0, slash);
-        if (std::find(names.begin(), names.end(), part) != names.end()) return part;
-        rest = slash == rest.npos ? "" : rest.substr(slash + 1);
-    }
+    for (const std::filesystem::path &part : std::filesystem::path(word))
+        if (std::ranges::find(names, part.string()) != names.end()) return part;
     return std::string(word);
 }
 
@@ -94,7 +82,7 @@ std::vector<std::string> find_labs(const std::vector<std::string> &words,
     std::vector<std::string> wanted, result;
     for (const std::string &word : words) wanted.push_back(find_lab(word, names));
     for (const std::string &name : names)
-        if (std::find(wanted.begin(), wanted.end(), name) != wanted.end()) result.push_back(name);
+        if (std::ranges::find(wanted, name) != wanted.end()) result.push_back(name);
     return result;
 }
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <set>
 
 namespace cli {
 
@@ -14,36 +13,32 @@ namespace {
 
 constexpr int margin = 4;
 
-std::optional<double> number_within(const json *o, std::initializer_list<const char *> path)
+std::optional<double> number_within(const json &o, const char *outer, const std::string &inner)
 {
-    for (const char *key : path) {
-        if (!o || !o->is_object()) return {};
-        auto at = o->find(key);
-        o = at == o->end() ? nullptr : &*at;
-    }
-    if (!o || !o->is_number()) return {};
-    return o->get<double>();
+    const json &value = member(member(o, outer), inner);
+    return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
 }
 
-std::string text_within(const json &o, const char *outer, const char *inner)
-{
-    auto at = o.find(outer);
-    if (at == o.end() || !at->is_object()) return {};
-    auto value = at->find(inner);
-    return value != at->end() && value->is_string() ? value->get<std::string>() : std::string();
-}
-
-// A rung with its parsed grade; speed() finds a speed case by name, null if there is none.
+// A rung with its parsed grade.
 struct rung_row {
     const rung *of;
     lab_view lab;
-    const case_view *speed(const std::string &name) const
-    {
-        for (const case_view &c : lab.cases)
-            if (c.name == name && c.kind == "speed") return &c;
-        return nullptr;
-    }
 };
+
+// A speed case as one rung was graded in it.
+struct speed_run {
+    const rung *of;
+    const json *graded; // the case
+};
+
+std::vector<speed_run> runs_of(const std::vector<rung_row> &rows, const std::string &name)
+{
+    std::vector<speed_run> runs;
+    for (const rung_row &r : rows)
+        for (const case_view &c : r.lab.cases)
+            if (c.name == name && c.kind == "speed") runs.push_back({r.of, c.whole});
+    return runs;
+}
 
 int name_width(const std::vector<rung_row> &rows)
 {
@@ -52,21 +47,9 @@ int name_width(const std::vector<rung_row> &rows)
     return std::min(width, 24);
 }
 
-std::string shown_name(const rung_row &r, int width)
+std::string shown_name(const rung &r, int width)
 {
-    return padded(r.of->name.substr(0, static_cast<std::size_t>(width)), width);
-}
-
-std::size_t correct_cases(const lab_view &l, std::size_t &all)
-{
-    std::size_t right = 0;
-    all = 0;
-    for (const case_view &c : l.cases) {
-        if (c.kind != "correctness" || c.verdict == "SKIPPED") continue;
-        ++all;
-        right += c.passed();
-    }
-    return right;
+    return padded(r.name.substr(0, static_cast<std::size_t>(width)), width);
 }
 
 std::string introduction(const std::vector<rung_row> &rows, const terminal &out)
@@ -81,8 +64,13 @@ std::string introduction(const std::vector<rung_row> &rows, const terminal &out)
         "\n\n";
     int width = name_width(rows);
     for (const rung_row &r : rows) {
-        std::size_t all = 0, right = correct_cases(r.lab, all);
-        std::string start = fmt::format("  {}  ", shown_name(r, width)), about = r.of->about;
+        std::size_t all = 0, right = 0;
+        for (const case_view &c : r.lab.cases) {
+            if (c.kind != "correctness" || c.verdict == "SKIPPED") continue;
+            ++all;
+            right += c.passed();
+        }
+        std::string start = fmt::format("  {}  ", shown_name(*r.of, width)), about = r.of->about;
         if (all > 0) about += fmt::format(" ({} of {} right)", right, all);
         if (r.lab.open_points > 0) about += fmt::format(" ({:g} points open)", r.lab.open_points);
         text += start + wrapped(about, out.width, columns(start)) + "\n";
@@ -90,29 +78,27 @@ std::string introduction(const std::vector<rung_row> &rows, const terminal &out)
     return text;
 }
 
-std::string timed_case(const std::vector<rung_row> &rows, const std::string &name,
+std::string timed_case(const std::vector<speed_run> &runs, const std::string &name, int width,
                        const terminal &out)
 {
     struct line {
-        std::string head, verdict;
+        std::string head;
         double ratio;
     };
     std::vector<line> drawn;
     std::string of;
-    int width = name_width(rows);
     double max_ratio = 0;
-    for (const rung_row &r : rows) {
-        const case_view *c = r.speed(name);
-        auto ms = c ? number_within(c->whole, {"measured", "ms"}) : std::nullopt;
+    for (const speed_run &r : runs) {
+        auto ms = number_within(*r.graded, "measured", "ms");
         if (!ms) continue;
-        auto ratio = number_within(c->whole, {"speedup", "median"});
-        auto share = number_within(c->whole, {"fraction", "value"});
-        if (share) of = text_within(*c->whole, "fraction", "of");
+        auto ratio = number_within(*r.graded, "speedup", "median");
+        auto share = number_within(*r.graded, "fraction", "value");
+        if (share) of = text_at(member(*r.graded, "fraction"), "of");
         std::string head = fmt::format("{}{}  {:>9} ms {:>7} {:>6}  ", std::string(margin, ' '),
-                                       shown_name(r, width), fmt::format("{:.3f}", *ms),
+                                       shown_name(*r.of, width), fmt::format("{:.3f}", *ms),
                                        ratio ? fmt::format("{:.2f}x", *ratio) : "",
                                        share ? fmt::format("{:.0f} %", 100 * *share) : "");
-        drawn.push_back({head, c->verdict, ratio.value_or(0)});
+        drawn.push_back({head, ratio.value_or(0)});
         max_ratio = std::max(max_ratio, ratio.value_or(0));
     }
     if (drawn.empty()) return {};
@@ -127,96 +113,62 @@ std::string timed_case(const std::vector<rung_row> &rows, const std::string &nam
     return text;
 }
 
-// Returns the measures of a case that at least one rung has, in order of appearance.
-std::vector<std::string> measures_of(const std::vector<rung_row> &rows, const std::string &name)
+// Returns the measures that at least one rung has, in order of appearance.
+std::vector<std::string> measures_of(const std::vector<speed_run> &runs)
 {
     std::vector<std::string> names;
-    for (const rung_row &r : rows) {
-        const case_view *c = r.speed(name);
-        if (!c || !c->whole->contains("counters")) continue;
-        for (const auto &[key, value] : c->whole->at("counters").items())
-            if (value.is_number() && std::find(names.begin(), names.end(), key) == names.end())
+    for (const speed_run &r : runs)
+        for (const auto &[key, value] : member(*r.graded, "counters").items())
+            if (value.is_number() && std::ranges::find(names, key) == names.end())
                 names.push_back(key);
-    }
     return names;
 }
 
-struct measured_row {
-    const rung_row *of;
+struct measured_rung {
+    const rung *of;
     double value;
 };
 
-std::vector<measured_row> values_of(const std::vector<rung_row> &rows, const std::string &name,
-                                    const std::string &measure)
-{
-    std::vector<measured_row> values;
-    for (const rung_row &r : rows) {
-        const case_view *c = r.speed(name);
-        auto value = c ? number_within(c->whole, {"counters", measure.c_str()}) : std::nullopt;
-        if (value) values.push_back({&r, *value});
-    }
-    return values;
-}
-
-double largest(const std::vector<measured_row> &values)
-{
-    double most = 0;
-    for (const measured_row &v : values) most = std::max(most, v.value);
-    return most;
-}
-
-// True if all values lie within 1 % of the largest; bars would then show nothing.
-bool all_alike(const std::vector<measured_row> &values)
-{
-    double most = largest(values);
-    return std::all_of(values.begin(), values.end(), [&](const measured_row &v) {
-        return std::abs(v.value - most) <= 0.01 * std::abs(most);
-    });
-}
-
 // Returns a field of the grader's gate for a measure: its unit, or which direction is better.
-std::string gate_word(const std::vector<rung_row> &rows, const std::string &name,
-                      const std::string &measure, const char *key)
+std::string gate_word(const std::vector<speed_run> &runs, const std::string &measure,
+                      const char *key)
 {
-    for (const rung_row &r : rows) {
-        const case_view *c = r.speed(name);
-        if (!c || !c->whole->contains("counted_gates")) continue;
-        std::string word = text_within(c->whole->at("counted_gates"), measure.c_str(), key);
+    for (const speed_run &r : runs) {
+        std::string word = text_at(member(member(*r.graded, "counted_gates"), measure), key);
         if (!word.empty()) return word;
     }
     return {};
 }
 
-std::string counted_measure(const std::vector<rung_row> &rows, const std::string &caption,
-                            const std::vector<measured_row> &values, const std::string &unit,
-                            const terminal &out)
-{
-    double most = largest(values);
-    std::string text = fmt::format("{}{}\n", std::string(margin, ' '), caption);
-    int width = name_width(rows);
-    for (const measured_row &v : values) {
-        std::string head = fmt::format("{}{}  {:>9}  ", std::string(margin, ' '),
-                                       shown_name(*v.of, width), value_words(v.value, unit));
-        text += head + bar(out, most > 0 ? v.value / most : 0, out.width - columns(head)) + "\n";
-    }
-    return text;
-}
-
-std::string counted_bars(const std::vector<rung_row> &rows, const std::string &name,
+std::string counted_bars(const std::vector<speed_run> &runs, const std::string &name, int width,
                          const terminal &out)
 {
     std::string text, alike;
-    for (const std::string &measure : measures_of(rows, name)) {
-        std::vector<measured_row> values = values_of(rows, name, measure);
-        std::string unit = gate_word(rows, name, measure, "unit");
-        std::string better = gate_word(rows, name, measure, "better");
-        if (values.size() > 1 && all_alike(values))
+    for (const std::string &measure : measures_of(runs)) {
+        std::vector<measured_rung> values;
+        for (const speed_run &r : runs)
+            if (auto value = number_within(*r.graded, "counters", measure))
+                values.push_back({r.of, *value});
+        const std::string unit = gate_word(runs, measure, "unit");
+        const std::string better = gate_word(runs, measure, "better");
+        double largest = 0;
+        for (const measured_rung &v : values) largest = std::max(largest, v.value);
+        // Bars show nothing if all values lie within 1 % of the largest.
+        if (values.size() > 1 && std::ranges::all_of(values, [&](const measured_rung &v) {
+                return std::abs(v.value - largest) <= 0.01 * std::abs(largest);
+            })) {
             alike += fmt::format("{}{} {}", alike.empty() ? "" : ", ", measure,
-                                 value_words(largest(values), unit));
-        else
-            text += counted_measure(
-                rows, better.empty() ? measure : fmt::format("{} ({} is better)", measure, better),
-                values, unit, out);
+                                 value_words(largest, unit));
+            continue;
+        }
+        text += std::string(margin, ' ') + measure +
+                (better.empty() ? "" : fmt::format(" ({} is better)", better)) + "\n";
+        for (const measured_rung &v : values) {
+            std::string head = fmt::format("{}{}  {:>9}  ", std::string(margin, ' '),
+                                           shown_name(*v.of, width), value_words(v.value, unit));
+            text += head +
+                    bar(out, largest > 0 ? v.value / largest : 0, out.width - columns(head)) + "\n";
+        }
     }
     if (!alike.empty())
         text += std::string(margin, ' ') +
@@ -229,7 +181,7 @@ std::vector<std::string> speed_cases(const std::vector<rung_row> &rows)
     std::vector<std::string> names;
     for (const rung_row &r : rows)
         for (const case_view &c : r.lab.cases)
-            if (c.kind == "speed" && std::find(names.begin(), names.end(), c.name) == names.end())
+            if (c.kind == "speed" && std::ranges::find(names, c.name) == names.end())
                 names.push_back(c.name);
     return names;
 }
@@ -246,7 +198,7 @@ std::string where(const ladder &l)
 {
     if (l.backend == "sim") return "simulated: counted, not timed";
     for (const rung &r : l.rungs)
-        if (std::string gpu = text_within(r.document, "env", "gpu"); !gpu.empty())
+        if (std::string gpu = text_at(member(r.document, "env"), "gpu"); !gpu.empty())
             return "measured on " + gpu;
     return "measured";
 }
@@ -257,7 +209,7 @@ std::string first_comment(const std::string &source)
 {
     std::string text;
     for (const std::string &line : lines(source)) {
-        if (line.rfind("//", 0) != 0) break;
+        if (!line.starts_with("//")) break;
         std::size_t start = line.find_first_not_of("/ ");
         if (start == line.npos) break; // an empty comment line ends the paragraph
         text += (text.empty() ? "" : " ") + line.substr(start);
@@ -276,11 +228,11 @@ std::string draw(const ladder &l, const terminal &out)
         text +=
             "  " + wrapped("library: the vendor's version, on gpu only", out.width - 2, 4) + "\n";
     for (const std::string &name : speed_cases(rows))
-        text += l.backend == "sim" ? counted_bars(rows, name, out) : timed_case(rows, name, out);
+        text += (l.backend == "sim" ? counted_bars : timed_case)(runs_of(rows, name), name,
+                                                                 name_width(rows), out);
     // Only the solution is graded completely, so its open points include those of all rungs.
-    auto max_open = std::max_element(rows.begin(), rows.end(), [](const auto &x, const auto &y) {
-        return x.lab.open_points < y.lab.open_points;
-    });
+    auto max_open =
+        std::ranges::max_element(rows, {}, [](const rung_row &r) { return r.lab.open_points; });
     if (max_open != rows.end())
         for (const std::string &note : open_notes(max_open->lab))
             text += "\n  " + wrapped(note, out.width, 2) + "\n";

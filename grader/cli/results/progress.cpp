@@ -22,33 +22,25 @@ constexpr const char *schema = "cuda-workbook-progress/1";
 
 std::string path_of(const toolchain &t) { return t.source_root + "/.workbook/progress.json"; }
 
-template <class T> T field(const json &o, const char *key, T otherwise)
+int count_at(const json &o, const char *key)
 {
-    auto at = o.find(key);
-    if (at == o.end()) return otherwise;
-    bool right = std::is_same_v<T, double> ? at->is_number() : at->is_string();
-    return right ? at->template get<T>() : otherwise;
-}
-
-int todo_from(const json &o)
-{
-    return static_cast<int>(std::clamp(field<double>(o, "todo", 0), 0.0, 9999.0));
+    return static_cast<int>(std::clamp(number_at(o, key), 0.0, 9999.0));
 }
 
 progress_entry entry_from(const json &o)
 {
     progress_entry e;
-    e.lab = field<std::string>(o, "lab", {});
-    e.backend = field<std::string>(o, "backend", {});
-    e.points = field<double>(o, "points", 0);
-    e.max_points = field<double>(o, "max_points", 0);
-    e.open = field<double>(o, "open_points", 0);
-    e.best = std::max(e.points, field<double>(o, "best", 0));
-    e.when = field<std::string>(o, "when", {});
-    e.verdict = field<std::string>(o, "verdict", {});
-    e.case_name = field<std::string>(o, "case", {});
-    e.mending = field<std::string>(o, "mending", e.case_name);
-    e.todo = todo_from(o);
+    e.lab = text_at(o, "lab");
+    e.backend = text_at(o, "backend");
+    e.points = number_at(o, "points");
+    e.max_points = number_at(o, "max_points");
+    e.open = number_at(o, "open_points");
+    e.best = std::max(e.points, number_at(o, "best"));
+    e.when = text_at(o, "when");
+    e.verdict = text_at(o, "verdict");
+    e.case_name = text_at(o, "case");
+    e.mending = member(o, "mending").is_string() ? text_at(o, "mending") : e.case_name;
+    e.todo = count_at(o, "todo");
     return e;
 }
 
@@ -60,15 +52,6 @@ json entry_to(const progress_entry &e)
             {"when", e.when},        {"verdict", e.verdict},
             {"case", e.case_name},   {"mending", e.mending},
             {"todo", e.todo}};
-}
-
-void read_hints(const json &list, progress_record &record)
-{
-    for (const json &o : list) {
-        if (!o.is_object()) continue;
-        int shown = static_cast<int>(std::clamp(field<double>(o, "shown", 0), 0.0, 9999.0));
-        record.hints[{field<std::string>(o, "lab", {}), todo_from(o)}] = shown;
-    }
 }
 
 std::string text_of(const progress_record &record)
@@ -104,13 +87,6 @@ void change(const toolchain &t, const std::function<void(progress_record &)> &wh
     }
 }
 
-std::string marks(const terminal &out, const progress_entry *e)
-{
-    constexpr int width = 10;
-    double share = e && e->max_points > 0 ? e->best / e->max_points : 0;
-    return padded(bar(out, share, width), width);
-}
-
 std::string state_of(const progress_entry *best, const progress_entry *last)
 {
     if (!best) return "not graded yet";
@@ -128,17 +104,14 @@ std::string what_next(const toolchain &t, const progress_record &record, const t
 {
     const lab *next = next_lab(t, record);
     if (!next) {
-        const char *all = std::all_of(t.labs.begin(), t.labs.end(),
-                                      [&](const lab &l) {
-                                          const progress_entry *e = record.best(l.name);
-                                          return l.test || (e && e->done());
-                                      })
-                              ? "Every lab is done."
-                              : "Every lab is done but for points that are open.";
-        bool compare = std::any_of(t.labs.begin(), t.labs.end(),
-                                   [](const lab &l) { return !l.test && l.solutions; });
-        return compare ? fmt::format("{} To compare, the worked ladders: ./workbook demo", all)
-                       : all;
+        bool done = std::ranges::all_of(t.labs, [&](const lab &l) {
+            const progress_entry *e = record.best(l.name);
+            return l.test || (e && e->done());
+        });
+        bool compare =
+            std::ranges::any_of(t.labs, [](const lab &l) { return !l.test && l.solutions; });
+        return fmt::format("Every lab is done{}.{}", done ? "" : " but for points that are open",
+                           compare ? " To compare, the worked ladders: ./workbook demo" : "");
     }
     std::string command = "./workbook watch " + number_of(next->name);
     if (record.last(next->name)) return "Next: " + bold(out, command);
@@ -153,11 +126,8 @@ std::string what_next(const toolchain &t, const progress_record &record, const t
 const progress_entry *progress_record::best(const std::string &lab) const
 {
     const progress_entry *found = nullptr;
-    auto share = [](const progress_entry &e) {
-        return e.max_points > 0 ? e.best / e.max_points : 0;
-    };
     for (const progress_entry &e : entries)
-        if (e.lab == lab && (!found || share(e) >= share(*found))) found = &e;
+        if (e.lab == lab && (!found || e.share() >= found->share())) found = &e;
     return found;
 }
 
@@ -177,7 +147,7 @@ const lab *next_lab(const toolchain &t, const progress_record &record)
     for (auto e = record.entries.rbegin(); e != record.entries.rend(); ++e)
         for (const lab &l : t.labs)
             if (l.name == e->lab && open(l)) return &l;
-    auto first = std::find_if(t.labs.begin(), t.labs.end(), open);
+    auto first = std::ranges::find_if(t.labs, open);
     return first == t.labs.end() ? nullptr : &*first;
 }
 
@@ -187,9 +157,7 @@ progress_record read_progress(const toolchain &t)
     std::string path = path_of(t);
     if (!fs::exists(path)) return record;
     json document = json::parse(read_text(path), nullptr, false);
-    bool right = document.is_object() && document.value("schema", json()) == schema &&
-                 document.contains("labs") && document["labs"].is_array();
-    if (!right) {
+    if (member(document, "schema") != schema || !member(document, "labs").is_array()) {
         record.warning = fmt::format("{0} could not be understood. The next grade begins a new one "
                                      "and keeps this as {0}.broken-1, -2, ...",
                                      t.shown(path));
@@ -197,8 +165,10 @@ progress_record read_progress(const toolchain &t)
     }
     for (const json &o : document["labs"])
         if (o.is_object()) record.entries.push_back(entry_from(o));
-    auto hints = document.find("hints");
-    if (hints != document.end() && hints->is_array()) read_hints(*hints, record);
+    if (const json &hints = member(document, "hints"); hints.is_array())
+        for (const json &o : hints)
+            if (o.is_object())
+                record.hints[{text_at(o, "lab"), count_at(o, "todo")}] = count_at(o, "shown");
     return record;
 }
 
@@ -253,6 +223,7 @@ std::string where_am_i(const toolchain &t, const progress_record &record, const 
         screen += wrapped("note: " + record.warning, out.width, 2) + "\n\n";
     std::size_t width = 0, done = 0, count = 0;
     double points = 0, all = 0, open = 0;
+    constexpr int bar_width = 10;
     for (const std::string &name : t.lab_names(false)) width = std::max(width, name.size());
     for (const std::string &name : t.lab_names(false)) {
         const progress_entry *e = record.best(name);
@@ -262,7 +233,8 @@ std::string where_am_i(const toolchain &t, const progress_record &record, const 
         all += e ? e->max_points : 0;
         open += e ? e->still_open() : 0;
         screen += fmt::format("  {}  {}  {}\n", padded(name, static_cast<int>(width)),
-                              marks(out, e), state_of(e, record.last(name)));
+                              padded(bar(out, e ? e->share() : 0, bar_width), bar_width),
+                              state_of(e, record.last(name)));
     }
     screen += fmt::format("\n{} of {} done", done, plural(count, "lab"));
     if (all > 0)

@@ -24,6 +24,7 @@ struct progress_entry {
     // failure's, or, if nothing failed, a speed case with points left.
     std::string mending = {};
     int todo = 0; // the TODO whose code that failure names; 0: it names none
+    double share() const { return max_points > 0 ? best / max_points : 0; }
     bool done() const { return max_points > 0 && best >= max_points; }
     // The open points among those never reached.
     double still_open() const { return std::min(open, max_points - best); }

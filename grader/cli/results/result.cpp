@@ -34,26 +34,52 @@ json no_points_case(const char *name, std::string_view verdict, const std::strin
             {"message", message}, {"hint", hint},          {"duration_ms", 0}};
 }
 
-} // namespace
-
-std::string text_at(const json &o, const char *key)
+case_view case_of(const json &c)
 {
-    auto at = o.is_object() ? o.find(key) : o.end();
-    return at != o.end() && at->is_string() ? at->get<std::string>() : std::string();
+    return {.name = text_at(c, "name"),
+            .kind = text_at(c, "kind"),
+            .verdict = text_at(c, "verdict"),
+            .message = text_at(c, "message"),
+            .hint = text_at(c, "hint"),
+            .points = number_at(c, "points"),
+            .max_points = number_at(c, "max_points"),
+            .whole = &c,
+            .about = text_at(c, "about"),
+            .line = int(std::clamp(number_at(c, "line"), 0.0, 1e9)),
+            .open_points = number_at(c, "open_points")};
 }
 
-double number_at(const json &o, const char *key)
+} // namespace
+
+const json &member(const json &object, const std::string &key)
 {
-    auto at = o.is_object() ? o.find(key) : o.end();
-    return at != o.end() && at->is_number() ? at->get<double>() : 0;
+    static const json none;
+    const auto at = object.is_object() ? object.find(key) : object.end();
+    return at != object.end() ? *at : none;
+}
+
+std::string text_at(const json &object, const std::string &key)
+{
+    const json &value = member(object, key);
+    return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+double number_at(const json &object, const std::string &key)
+{
+    const json &value = member(object, key);
+    return value.is_number() ? value.get<double>() : 0;
+}
+
+grading::case_outcome outcome_of(const case_view &c)
+{
+    return {c.name, !c.passed() && c.verdict != "SKIPPED", c.verdict == "NOT_WRITTEN",
+            c.kind == "speed"};
 }
 
 const case_view *first_to_mend(const lab_view &l, const todo_list &todos)
 {
     std::vector<grading::case_outcome> outcomes;
-    for (const case_view &c : l.cases)
-        outcomes.push_back({c.name, !c.passed() && c.verdict != "SKIPPED",
-                            c.verdict == "NOT_WRITTEN", c.kind == "speed"});
+    for (const case_view &c : l.cases) outcomes.push_back(outcome_of(c));
     std::vector<std::size_t> order = grading::order_to_mend(outcomes, todos);
     return order.empty() ? nullptr : &l.cases[order[0]];
 }
@@ -68,25 +94,39 @@ const case_view *first_to_better(const lab_view &l)
 std::vector<lab_view> labs_of(const json &document)
 {
     std::vector<lab_view> result;
-    if (!document.is_object() || !document.contains("labs")) return result;
-    for (const json &l : document.at("labs")) {
-        lab_view lab{text_at(l, "lab"),      text_at(l, "submission"),   text_at(l, "status"),
-                     number_at(l, "points"), number_at(l, "max_points"), {}};
-        auto cases = l.find("cases");
-        if (cases != l.end())
-            for (const json &c : *cases)
-                lab.cases.push_back(
-                    {text_at(c, "name"), text_at(c, "kind"), text_at(c, "verdict"),
-                     text_at(c, "message"), text_at(c, "hint"), number_at(c, "points"),
-                     number_at(c, "max_points"), &c, text_at(c, "about"),
-                     int(std::clamp(number_at(c, "line"), 0.0, 1e9)), number_at(c, "open_points")});
-        lab.open_points = number_at(l, "open_points");
-        if (auto warned = l.find("warnings"); warned != l.end() && warned->is_array())
-            for (const json &w : *warned)
+    for (const json &l : member(document, "labs")) {
+        lab_view lab{.lab = text_at(l, "lab"),
+                     .submission = text_at(l, "submission"),
+                     .status = text_at(l, "status"),
+                     .points = number_at(l, "points"),
+                     .max_points = number_at(l, "max_points"),
+                     .open_points = number_at(l, "open_points")};
+        for (const json &c : member(l, "cases")) lab.cases.push_back(case_of(c));
+        if (const json &warnings = member(l, "warnings"); warnings.is_array())
+            for (const json &w : warnings)
                 if (w.is_string()) lab.warnings.push_back(w.get<std::string>());
         result.push_back(std::move(lab));
     }
     return result;
+}
+
+std::vector<function_tally> tallies(const lab_view &l)
+{
+    std::vector<function_tally> all;
+    for (const case_view &c : l.cases) {
+        const std::string function = function_of(c.name);
+        auto at = std::ranges::find(all, function, &function_tally::function);
+        if (at == all.end()) at = all.insert(at, function_tally{function});
+        ++at->cases;
+        at->passed += c.passed();
+        at->not_written += c.verdict == "NOT_WRITTEN";
+        at->skipped += c.verdict == "SKIPPED";
+        at->faults += c.verdict == "INFRA_ERROR";
+        at->points += c.points;
+        at->max_points += c.max_points;
+        at->open += c.open_points;
+    }
+    return all;
 }
 
 json refused_build(const std::string &lab, const std::string &submission,
@@ -115,9 +155,8 @@ json skipped_lab(const std::string &lab, const std::string &submission, const st
 bool lab_view::judged() const
 {
     if (status == "error") return false;
-    return status != "skipped" || std::any_of(cases.begin(), cases.end(), [](const case_view &c) {
-               return c.verdict != "SKIPPED";
-           });
+    return status != "skipped" ||
+           std::ranges::any_of(cases, [](const case_view &c) { return c.verdict != "SKIPPED"; });
 }
 
 std::vector<std::string> open_notes(const lab_view &l)
@@ -141,18 +180,18 @@ std::string invalid(const json &document)
     if (!document.is_object()) return "is not a JSON object";
     if (text_at(document, "schema") != result_schema)
         return fmt::format("is not of schema {}", result_schema);
-    auto labs = document.find("labs");
-    if (labs == document.end() || !labs->is_array() || labs->empty()) return "has no labs";
-    for (const json &l : *labs) {
-        if (!l.is_object() || text_at(l, "lab").empty()) return "has a lab without a name";
-        auto cases = l.find("cases");
-        if (cases == l.end() || !cases->is_array()) return "has a lab without cases";
+    const json &labs = member(document, "labs");
+    if (!labs.is_array() || labs.empty()) return "has no labs";
+    for (const json &l : labs) {
+        if (text_at(l, "lab").empty()) return "has a lab without a name";
+        const json &cases = member(l, "cases");
+        if (!cases.is_array()) return "has a lab without cases";
         if (more_than_all(l)) return "has a lab with more points reached and open than there are";
-        for (const json &c : *cases) {
+        for (const json &c : cases) {
             grading::verdict v;
-            if (!c.is_object() || !grading::parse(text_at(c, "verdict"), v))
+            if (!grading::parse(text_at(c, "verdict"), v))
                 return fmt::format("has a case with the unknown verdict \"{}\"",
-                                   c.is_object() ? text_at(c, "verdict") : "");
+                                   text_at(c, "verdict"));
             if (more_than_all(c))
                 return fmt::format("has more points reached and open than there are in \"{}\"",
                                    text_at(c, "name"));
@@ -174,12 +213,9 @@ json merged(const std::vector<json> &documents, const std::string &seed, const s
 
 int merged_status(const std::vector<int> &statuses)
 {
-    auto any = [&](int s) {
-        return std::find(statuses.begin(), statuses.end(), s) != statuses.end();
-    };
-    if (any(infrastructure)) return infrastructure;
-    if (any(failed)) return failed;
-    return any(nothing_graded) ? nothing_graded : passed;
+    for (int status : {infrastructure, failed, nothing_graded})
+        if (std::ranges::find(statuses, status) != statuses.end()) return status;
+    return passed;
 }
 
 std::string points_words(double points, double max_points, double open)

@@ -32,7 +32,7 @@ struct case_view {
 struct lab_view {
     std::string lab, submission, status;
     double points = 0, max_points = 0;
-    std::vector<case_view> cases;
+    std::vector<case_view> cases = {};
     std::vector<std::string> warnings = {}; // of the compiler, that may explain a failure
     double open_points = 0;                 // of all cases
     // False after a fault of ours, or if every case was skipped; the points then mean nothing.
@@ -44,10 +44,21 @@ std::vector<lab_view> labs_of(const json &document);
 
 using grading::function_of;
 using grading::todo_list;
+grading::case_outcome outcome_of(const case_view &c);
 // Returns the failure to fix first, by order_to_mend; null if nothing failed.
 const case_view *first_to_mend(const lab_view &l, const todo_list &todos);
 // Returns the first speed case that passed with points left; null if there is none.
 const case_view *first_to_better(const lab_view &l);
+
+// The cases of one function, counted, and their points.
+struct function_tally {
+    std::string function;
+    std::size_t cases = 0, passed = 0, not_written = 0, skipped = 0, faults = 0;
+    double points = 0, max_points = 0, open = 0;
+    bool rest_open() const { return passed + skipped == cases; } // no case failed
+};
+// Returns a tally per function, in the order of their first cases.
+std::vector<function_tally> tallies(const lab_view &l);
 
 // A document of one lab whose only case says why nothing was run.
 json refused_build(const std::string &lab, const std::string &submission,
@@ -58,9 +69,11 @@ json grader_fault(const std::string &lab, const std::string &submission,
 json skipped_lab(const std::string &lab, const std::string &submission, const std::string &message,
                  double max_points);
 
-// Returns a field of an object; empty or 0 if it is missing or of another type.
-std::string text_at(const json &object, const char *key);
-double number_at(const json &object, const char *key);
+// Returns a field of an object; null if it is missing or `object` is none.
+const json &member(const json &object, const std::string &key);
+// The same; empty or 0 if it is missing or of another type.
+std::string text_at(const json &object, const std::string &key);
+double number_at(const json &object, const std::string &key);
 
 // Returns what is wrong with a document that a grader wrote; empty if it is valid.
 std::string invalid(const json &document);

@@ -61,10 +61,9 @@ original_file original_of(const toolchain &t, const std::string &path)
 
 grading::todo_list todos_of(const toolchain &t, const lab &l, const std::string &path)
 {
-    using grading::todo_list;
     std::string original = original_stub(t, l).text;
     std::string present = look_at({path})[path].value_or("");
-    return original.empty() ? todo_list(present) : todo_list(original, present);
+    return grading::todo_list(original.empty() ? present : original, present);
 }
 
 grading::todo_list todos_of(const toolchain &t, const lab &l) { return todos_of(t, l, t.stub(l)); }

@@ -32,11 +32,6 @@ const std::set<std::string> staff_folders = {"solutions", ".ci"};
 const std::string folder_of_verdicts = "grader/tests/verdicts/"; // the staff submissions' verdicts
 const std::string instructors_folder = "handouts/instructor/";
 
-bool contains(const std::vector<std::string> &all, const std::string &one)
-{
-    return std::find(all.begin(), all.end(), one) != all.end();
-}
-
 // One file of a commit, as `git ls-tree -z` lists it: "MODE TYPE HASH\tPATH".
 struct tree_entry {
     std::string mode, path;
@@ -115,8 +110,7 @@ std::map<std::string, std::size_t> passages(const std::string &text)
     for (const std::string &line : lines(text)) {
         std::string said = trimmed(line);
         ++number;
-        bool nothing = said.size() < 12 || said.starts_with("//") || said.starts_with("#");
-        if (nothing) continue;
+        if (said.size() < 12 || said.starts_with("//") || said.starts_with("#")) continue;
         last.emplace_back(said, number);
         if (last.size() > 3) last.erase(last.begin());
         if (last.size() == 3)
@@ -202,7 +196,9 @@ bool delivered(const edition &e, const std::string &path)
         return false;
     // One stem finds every part of a lab.
     for (const fs::path &part : p)
-        if (contains(e.left_out, part.string().substr(0, part.string().find('.')))) return false;
+        if (std::ranges::find(e.left_out, part.string().substr(0, part.string().find('.'))) !=
+            e.left_out.end())
+            return false;
     return true;
 }
 
@@ -212,11 +208,10 @@ std::string page_for_students(const edition &e, const std::string &page, const s
     std::string result;
     for (const std::string &line : lines(page)) {
         std::string mark = trimmed(line);
-        bool table_row = mark.starts_with("|");
-        bool of_others = table_row && std::any_of(e.left_out.begin(), e.left_out.end(),
-                                                  [&](const std::string &lab) {
-                                                      return mark.find(lab) != mark.npos;
-                                                  });
+        bool of_others =
+            mark.starts_with("|") && std::ranges::any_of(e.left_out, [&](const std::string &lab) {
+                return mark.find(lab) != mark.npos;
+            });
         if (in == plain && mark == "<!-- whole edition -->")
             in = staff;
         else if (in == plain && mark == "<!-- student edition")

@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <map>
 #include <regex>
+#include <set>
+#include <utility>
 
 namespace cli {
 
@@ -25,21 +27,16 @@ bool is_source(const std::string &name) { return fs::path(name).extension() == "
 
 bool is_archive(const std::string &name)
 {
-    static const std::vector<std::string> ends = {".zip", ".gz", ".tgz", ".xz",
-                                                  ".tar", ".7z", ".rar"};
-    return std::find(ends.begin(), ends.end(), fs::path(name).extension()) != ends.end();
+    static const std::set<std::string> ends = {".zip", ".gz", ".tgz", ".xz", ".tar", ".7z", ".rar"};
+    return ends.contains(fs::path(name).extension().string());
 }
 
 std::string lab_in(const std::string &name, const std::vector<std::string> &labs)
 {
-    auto at = std::find_if(labs.begin(), labs.end(),
-                           [&](const std::string &lab) { return name.find(lab) != name.npos; });
-    return at == labs.end() ? std::string() : *at;
+    for (const std::string &lab : labs)
+        if (name.find(lab) != name.npos) return lab;
+    return {};
 }
-
-struct owned {
-    std::string student, name; // as in student_files
-};
 
 // "Lovelace Ada_12345_assignsubmission_file_REST"; an online text gets a folder of its own.
 const std::regex &moodle()
@@ -48,13 +45,15 @@ const std::regex &moodle()
     return form;
 }
 
-owned owner_of_folder(const std::string &name)
+std::string owner_of_folder(const std::string &name)
 {
     std::smatch m;
-    return {std::regex_match(name, m, moodle()) ? std::string(m[1]) : name, {}};
+    return std::regex_match(name, m, moodle()) ? m.str(1) : name;
 }
 
-owned owner_of_file(const std::string &name, const std::vector<std::string> &labs)
+// Returns the student of a single file, and the file's own name as in student_files.
+std::pair<std::string, std::string> owner_of_file(const std::string &name,
+                                                  const std::vector<std::string> &labs)
 {
     // The submission id, the second number, has more digits than a lab's number.
     static const std::regex canvas(R"((.+?)(?:_LATE)?(_\d+)_\d{3,}_(.+))");
@@ -77,8 +76,9 @@ bool made_by_workbook(const std::string &name)
 // Searches below a folder without following links.
 struct search {
     std::string lab;
-    std::vector<std::string> found, links, archives, others, unreadable; // `unreadable`: with why
-    std::vector<student_files::lone_file> lone;                          // top level of the folder
+    std::vector<std::string> found = {}, links = {}, archives = {}, others = {};
+    std::vector<std::string> unreadable = {};   // with the reason
+    std::vector<student_files::lone_file> lone; // at the top level of the folder
     std::size_t seen = 0;
     void look(const fs::path &folder, int depth)
     {
@@ -115,14 +115,13 @@ struct search {
         for (const auto &file : lone)
             if (file.name.find(lab) != file.name.npos) found.push_back(file.path);
         if (!found.empty() || !only_lab) return;
-        auto of_no_lab = [&](const auto &file) { return lab_in(file.name, labs).empty(); };
         // Browsers and course systems append a number to the name of a second copy.
         static const std::regex stub(R"(stub([-_ ]*\(?\d+\)?)?\.cu)");
         for (const auto &file : lone)
             if (std::regex_match(file.name, stub)) found.push_back(file.path);
         if (!found.empty()) return;
         for (const auto &file : lone)
-            if (of_no_lab(file)) found.push_back(file.path);
+            if (lab_in(file.name, labs).empty()) found.push_back(file.path);
     }
 };
 
@@ -161,8 +160,8 @@ std::string why_none(const search &s, const student_files &student,
 {
     std::string why = fmt::format("there is no {0}/stub.cu, nor labs/{0}/stub.cu", s.lab);
     if (student.folders.empty()) why = "there is no file for it";
-    auto unnamed = std::find_if(s.lone.begin(), s.lone.end(),
-                                [&](const auto &file) { return lab_in(file.name, labs).empty(); });
+    auto unnamed = std::ranges::find_if(
+        s.lone, [&](const auto &file) { return lab_in(file.name, labs).empty(); });
     if (!s.links.empty())
         return fmt::format("there is no {}/stub.cu; {} is a link, which is not followed", s.lab,
                            shown(s.links[0], student));
@@ -197,10 +196,10 @@ class_files read_class(const std::string &folder, const std::vector<std::string>
         if (name.starts_with(".") || name == "__MACOSX") continue; // made by the operating system
         std::error_code unknown; // set for a link that is dangling or circular
         if (e.is_directory(unknown)) {
-            by_name[owner_of_folder(name).student].folders.push_back(e.path().string());
+            by_name[owner_of_folder(name)].folders.push_back(e.path().string());
         } else if (is_source(name) && fs::exists(e.path(), unknown)) {
-            owned o = owner_of_file(name, labs);
-            by_name[o.student].files.push_back({e.path().string(), o.name});
+            const auto [student, own_name] = owner_of_file(name, labs);
+            by_name[student].files.push_back({e.path().string(), own_name});
         } else {
             all.skipped.push_back(name);
         }
@@ -222,25 +221,24 @@ class_files read_class(const std::string &folder, const std::vector<std::string>
 handed_in find_file(const student_files &student, const std::string &lab, bool only_lab,
                     const std::vector<std::string> &labs)
 {
-    search s{lab, {}, {}, {}, {}, {}, student.files};
+    search s{.lab = lab, .lone = student.files};
     for (const std::string &folder : student.folders) {
         if (fs::is_symlink(fs::symlink_status(folder)))
-            return {{}, "the student's folder is a link, which is not followed"};
+            return {.problem = "the student's folder is a link, which is not followed"};
         s.look(folder, 0);
     }
     if (s.seen > max_entries)
-        return {
-            {},
-            fmt::format("there are more than {} files; hand in the .cu file alone", max_entries)};
+        return {.problem = fmt::format("there are more than {} files; hand in the .cu file alone",
+                                       max_entries)};
     s.choose(only_lab, labs);
     std::sort(s.found.begin(), s.found.end());
     if (s.found.size() > 1)
-        return {{},
-                fmt::format("there are {} files for it: {} and {}", s.found.size(),
-                            shown(s.found[0], student), shown(s.found[1], student))};
-    if (s.found.size() == 1) return {s.found[0], {}};
-    if (!s.unreadable.empty()) return {{}, s.unreadable[0] + "; nobody knows what is in it", true};
-    return {{}, why_none(s, student, labs)};
+        return {.problem = fmt::format("there are {} files for it: {} and {}", s.found.size(),
+                                       shown(s.found[0], student), shown(s.found[1], student))};
+    if (s.found.size() == 1) return {.file = s.found[0]};
+    if (!s.unreadable.empty())
+        return {.problem = s.unreadable[0] + "; nobody knows what is in it", .unreadable = true};
+    return {.problem = why_none(s, student, labs)};
 }
 
 } // namespace cli

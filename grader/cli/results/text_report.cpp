@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <map>
 #include <set>
 #include <span>
 #include <vector>
@@ -28,19 +28,6 @@ std::string paragraph(const std::string &text, int indent, const std::string &he
            "\n";
 }
 
-const json *member(const json *object, const char *key)
-{
-    if (!object || !object->is_object()) return nullptr;
-    const auto at = object->find(key);
-    return at == object->end() ? nullptr : &*at;
-}
-
-bool flag(const case_view &c, const char *key)
-{
-    const json *at = member(c.whole, key);
-    return at && at->is_boolean() && at->get<bool>();
-}
-
 std::string counted_words(double value, const std::string &unit)
 {
     if (unit == "%") return fmt::format("{:.4g} %", 100 * value);
@@ -49,27 +36,27 @@ std::string counted_words(double value, const std::string &unit)
 
 std::string timed_words(const case_view &c)
 {
-    const json *speedup = member(c.whole, "speedup"), *fraction = member(c.whole, "fraction");
-    if (!speedup || !(*speedup)["median"].is_number()) return {};
-    std::string text = fmt::format("{:.2f}x naive", number_at(*speedup, "median"));
-    if (const json *low = member(speedup, "low"); low && low->is_number())
-        text += fmt::format(" ({:.2f} to {:.2f}, {:g} pairs)", low->get<double>(),
-                            number_at(*speedup, "high"), number_at(*speedup, "pairs"));
+    const json &speedup = member(*c.whole, "speedup"), &fraction = member(*c.whole, "fraction");
+    if (!member(speedup, "median").is_number()) return {};
+    std::string text = fmt::format("{:.2f}x naive", number_at(speedup, "median"));
+    if (member(speedup, "low").is_number())
+        text += fmt::format(" ({:.2f} to {:.2f}, {:g} pairs)", number_at(speedup, "low"),
+                            number_at(speedup, "high"), number_at(speedup, "pairs"));
     else
         text += " (shown, not graded)";
-    if (const double required = number_at(*speedup, "required"); required > 0)
+    if (const double required = number_at(speedup, "required"); required > 0)
         text += fmt::format(", needs {:g}x", required);
-    if (fraction) {
-        text += fmt::format("; {:.0f} % of {}", 100 * number_at(*fraction, "value"),
-                            text_at(*fraction, "of"));
-        if (const double required = number_at(*fraction, "required"); required > 0)
+    if (c.whole->contains("fraction")) {
+        text += fmt::format("; {:.0f} % of {}", 100 * number_at(fraction, "value"),
+                            text_at(fraction, "of"));
+        if (const double required = number_at(fraction, "required"); required > 0)
             text += fmt::format(", needs {:.0f} %", 100 * required);
     }
-    const json *library = member(member(c.whole, "measured"), "library_ratio");
-    if (library && library->is_number())
-        text += fmt::format("; {:.2f}x the library", library->get<double>());
-    const json *by_median = member(speedup, "decided_by_median");
-    if (by_median && *by_median == true) text += "; too noisy for an interval, the median decided";
+    if (const json &library = member(member(*c.whole, "measured"), "library_ratio");
+        library.is_number())
+        text += fmt::format("; {:.2f}x the library", library.get<double>());
+    if (member(speedup, "decided_by_median") == true)
+        text += "; too noisy for an interval, the median decided";
     return text;
 }
 
@@ -77,17 +64,15 @@ std::string timed_words(const case_view &c)
 std::string gates(const case_view &c)
 {
     std::string text = timed_words(c);
-    const json *counters = member(c.whole, "counters");
-    if (!counters || !counters->is_object()) return text;
-    const json *gate = member(c.whole, "counted_gates"), *naive = member(c.whole, "naive_counters");
-    for (const auto &[what, value] : counters->items()) {
-        const json *of_gate = member(gate, what.c_str());
-        const std::string unit = of_gate ? text_at(*of_gate, "unit") : "";
+    const json &counters = member(*c.whole, "counters"), &gate = member(*c.whole, "counted_gates");
+    const json &naive = member(*c.whole, "naive_counters");
+    if (!counters.is_object()) return text;
+    for (const auto &[what, value] : counters.items()) {
+        const std::string unit = text_at(member(gate, what), "unit");
         text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", what,
-                            counted_words(number_at(*counters, what.c_str()), unit));
-        if (member(naive, what.c_str()))
-            text +=
-                fmt::format(" (naive {})", counted_words(number_at(*naive, what.c_str()), unit));
+                            counted_words(number_at(counters, what), unit));
+        if (naive.contains(what))
+            text += fmt::format(" (naive {})", counted_words(number_at(naive, what), unit));
     }
     return text;
 }
@@ -103,7 +88,8 @@ std::string printed_text(const case_view &c)
     constexpr std::size_t max_lines = 12;
     for (std::size_t n = 0; n < std::min(max_lines, printed.size()); ++n)
         text += "    | " + printed[n].substr(0, report_width - 6) + "\n";
-    if (printed.size() > max_lines || flag(c, "printed_cut")) text += "    | (more was cut)\n";
+    if (printed.size() > max_lines || member(*c.whole, "printed_cut") == true)
+        text += "    | (more was cut)\n";
     return text;
 }
 
@@ -121,30 +107,24 @@ std::string in_short(const std::string &message)
     return text;
 }
 
-bool skipped(const case_view &c) { return c.verdict == "SKIPPED"; }
-
-struct tally {
-    std::size_t cases = 0, passed = 0, not_written = 0, skipped = 0, faults = 0;
-    double points = 0, max_points = 0, open = 0;
-    std::vector<const case_view *> speed;
-};
-
 class report {
 public:
     report(const json &document, const report_context &context)
-        : document_(document), context_(context), lab_(labs_of(document).at(0)), out_(context.out)
+        : document_(document),
+          context_(context),
+          lab_(labs_of(document).at(0)),
+          out_(context.out),
+          functions_(tallies(lab_))
     {
-        if (const json *names = member(&document.at("labs")[0], "not_chosen"))
-            not_chosen_ = names->get<std::vector<std::string>>();
-        for (const std::string &name : not_chosen_) ++cases_of_[function_of(name)];
-        for (const case_view &c : lab_.cases) add(c);
+        if (const json &names = member(document.at("labs")[0], "not_chosen"); !names.is_null())
+            not_chosen_ = names.get<std::vector<std::string>>();
         order_failures();
     }
 
     std::string text() const
     {
         std::string text = heading() + failures() + "\n";
-        for (const std::string &f : functions_) text += function_line(f);
+        for (const function_tally &t : functions_) text += function_line(t);
         for (const std::string &note : open_notes(lab_)) text += paragraph(note, 2);
         text += unwatched_note() + printed_in_passing();
         if (lab_.status == "error")
@@ -161,38 +141,22 @@ public:
 private:
     bool simulated() const { return text_at(document_, "backend") == "sim"; }
 
-    void add(const case_view &c)
-    {
-        const std::string f = function_of(c.name);
-        ++cases_of_[f];
-        if (!tallies_.count(f)) functions_.push_back(f);
-        tally &t = tallies_[f];
-        ++t.cases;
-        t.passed += c.passed();
-        t.points += c.points;
-        t.max_points += c.max_points;
-        t.not_written += c.verdict == "NOT_WRITTEN";
-        t.skipped += skipped(c);
-        t.faults += c.verdict == "INFRA_ERROR";
-        t.open += c.open_points;
-        // Another submission may be judged here where this one uses something unsupported.
-        if (!flag(c, "unsupported")) out_of_reach_ += c.open_points;
-        if (member(c.whole, "steps")) t.speed.push_back(&c);
-    }
-
     // A function that writes nothing in any case counts as not written: it gets one line, not one
     // per case. That is unknown if only some of its cases were chosen.
+    bool nothing_written(const function_tally &t) const
+    {
+        return t.not_written == t.cases &&
+               std::ranges::find(not_chosen_, t.function, function_of) == not_chosen_.end();
+    }
     bool nothing_written(const std::string &function) const
     {
-        return tallies_.at(function).not_written == cases_of_.at(function);
+        return nothing_written(*std::ranges::find(functions_, function, &function_tally::function));
     }
 
     void order_failures()
     {
         std::vector<grading::case_outcome> outcomes;
-        for (const case_view &c : lab_.cases)
-            outcomes.push_back({c.name, !c.passed() && !skipped(c), c.verdict == "NOT_WRITTEN",
-                                c.kind == "speed"});
+        for (const case_view &c : lab_.cases) outcomes.push_back(outcome_of(c));
         for (const std::string &name : not_chosen_) outcomes.push_back({name, false, true, false});
         for (std::size_t i : grading::order_to_mend(outcomes, context_.todos)) {
             const case_view &c = lab_.cases[i];
@@ -208,9 +172,9 @@ private:
     {
         const std::string who =
             lab_.submission == "stub" ? "labs/" + lab_.lab + "/stub.cu" : lab_.submission;
-        const json *gpu = member(member(&document_, "env"), "gpu");
+        const std::string gpu = text_at(member(document_, "env"), "gpu");
         const std::string where =
-            simulated() ? "on the simulator" : "on " + (gpu ? gpu->get<std::string>() : "a GPU");
+            simulated() ? "on the simulator" : "on " + (gpu.empty() ? "a GPU" : gpu);
         std::string text = paragraph(
             fmt::format("{}: {} {}, seed {}", lab_.lab, who, where, text_at(document_, "seed")), 0);
         return text.replace(0, lab_.lab.size(), bold(out_, lab_.lab));
@@ -258,35 +222,36 @@ private:
         text += "\nAlso not passed:\n";
         std::set<std::string> shown{function_of((to_write_ ? others_[0] : first_)->name)};
         for (const case_view *c : rest) {
-            text += paragraph(c->name + (flag(*c, "not_tried") ? " (not tried)" : ""), 23,
-                              fmt::format("    {:<18} ", c->verdict));
+            text +=
+                paragraph(c->name + (member(*c->whole, "not_tried") == true ? " (not tried)" : ""),
+                          23, fmt::format("    {:<18} ", c->verdict));
             if (shown.insert(function_of(c->name)).second)
                 text += paragraph(in_short(c->message), 23);
         }
         return text;
     }
 
-    std::string function_line(const std::string &f) const
+    std::string function_line(const function_tally &t) const
     {
-        const tally &t = tallies_.at(f);
-        const bool none = nothing_written(f);
-        const std::string mark = t.passed == t.cases               ? good(out_, "ok  ")
-                                 : none                            ? "todo"
-                                 : t.faults                        ? "err "
-                                 : t.passed + t.skipped == t.cases ? "open"
-                                                                   : bad(out_, "FAIL");
-        const std::string todo = context_.todos.words(f);
+        const bool none = nothing_written(t);
+        const std::string mark = t.passed == t.cases ? good(out_, "ok  ")
+                                 : none              ? "todo"
+                                 : t.faults          ? "err "
+                                 : t.rest_open()     ? "open"
+                                                     : bad(out_, "FAIL");
+        const std::string todo = context_.todos.words(t.function);
         std::string what = none ? "not written yet" + (todo.empty() ? "" : ": " + todo)
                                 : fmt::format("{} of {} cases", t.passed, t.cases);
         if (t.open > 0) what += fmt::format(", {:g} point{} open", t.open, t.open == 1 ? "" : "s");
-        std::string text = fmt::format("  {}  {:<20} {:<30} {:>3g} of {:>3g} points\n", mark, f,
-                                       what, t.points, t.max_points);
-        for (const case_view *c : t.speed) {
-            if (!c->passed()) continue;
-            text += paragraph(c->name + ": " + gates(*c), 8);
-            if (const std::string more = more_points(*c); !more.empty())
+        std::string text = fmt::format("  {}  {:<20} {:<30} {:>3g} of {:>3g} points\n", mark,
+                                       t.function, what, t.points, t.max_points);
+        for (const case_view &c : lab_.cases) {
+            if (function_of(c.name) != t.function || !c.passed() || !c.whole->contains("steps"))
+                continue;
+            text += paragraph(c.name + ": " + gates(c), 8);
+            if (const std::string more = more_points(c); !more.empty())
                 text += paragraph(
-                    fmt::format("{:g} of {:g} points. {}", c->points, c->max_points, more), 8);
+                    fmt::format("{:g} of {:g} points. {}", c.points, c.max_points, more), 8);
         }
         return text;
     }
@@ -297,7 +262,7 @@ private:
         std::size_t cases = 0;
         const case_view *first = nullptr;
         for (const case_view &c : lab_.cases)
-            if (member(c.whole, "races_partly_unwatched") && cases++ == 0) first = &c;
+            if (c.whole->contains("races_partly_unwatched") && cases++ == 0) first = &c;
         if (!first) return {};
         return paragraph(fmt::format("Note: races were looked for in a part of kernel {} only, in "
                                      "{} case{}: it touches more memory than the simulator keeps "
@@ -312,7 +277,7 @@ private:
     {
         std::vector<const case_view *> printed;
         for (const case_view &c : lab_.cases)
-            if (c.passed() && member(c.whole, "printed")) printed.push_back(&c);
+            if (c.passed() && c.whole->contains("printed")) printed.push_back(&c);
         if (printed.empty()) return {};
         if (lab_.cases.size() == 1) return "\n" + printed_text(*printed[0]);
         return paragraph(fmt::format("It printed in {} case{} that passed; to read it: {} "
@@ -361,7 +326,11 @@ private:
     std::string next_words() const
     {
         if (first_ && !to_write_) return how_to_grade_case(first_->name);
-        if (lab_.points + out_of_reach_ >= lab_.max_points) return {};
+        double out_of_reach = 0; // points that no change of the file brings here
+        for (const case_view &c : lab_.cases)
+            // Another submission may be judged here where this one uses something unsupported.
+            if (member(*c.whole, "unsupported") != true) out_of_reach += c.open_points;
+        if (lab_.points + out_of_reach >= lab_.max_points) return {};
         const std::string file = context_.source.empty() ? "it" : context_.source;
         const todo_list::open_todo open =
             first_ ? context_.todos.open_of(first_->name) : todo_list::open_todo();
@@ -383,14 +352,11 @@ private:
     const report_context &context_;
     const lab_view lab_;
     const terminal &out_;
-    std::vector<std::string> not_chosen_;         // names of the lab's other cases
-    std::vector<std::string> functions_;          // in the order of their first cases
-    std::map<std::string, tally> tallies_;        // by function
-    std::map<std::string, std::size_t> cases_of_; // by function, including cases not chosen
-    const case_view *first_ = nullptr;            // the failure to mend first
-    std::vector<const case_view *> others_;       // other failures, in the order to mend them
-    bool to_write_ = false;                       // the function of first_ is not written yet
-    double out_of_reach_ = 0;                     // points that no change of the file brings here
+    const std::vector<function_tally> functions_;
+    std::vector<std::string> not_chosen_;   // names of the lab's other cases
+    const case_view *first_ = nullptr;      // the failure to mend first
+    std::vector<const case_view *> others_; // other failures, in the order to mend them
+    bool to_write_ = false;                 // the function of first_ is not written yet
 };
 
 } // namespace

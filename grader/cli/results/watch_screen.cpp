@@ -19,10 +19,9 @@ void add(screen &to, const std::string &text, const terminal &out, int indent)
         to.push_back(line);
 }
 
-// Appends the text under `key` of the case's JSON, if there is one.
-void add_words(screen &to, const case_view &c, const char *key, const terminal &out, int indent)
+void add_more_points(screen &to, const case_view &c, const terminal &out, int indent)
 {
-    std::string words = c.whole ? c.whole->value(key, std::string()) : "";
+    const std::string words = text_at(*c.whole, "more_points");
     if (!words.empty()) add(to, words, out, indent);
 }
 
@@ -30,13 +29,6 @@ lab_view view_of(const watch_state &s)
 {
     std::vector<lab_view> labs = labs_of(s.document);
     return labs.empty() ? lab_view{} : labs[0];
-}
-
-bool everything(const lab_view &l) { return l.max_points > 0 && l.points >= l.max_points; }
-
-void draw_open(screen &to, const lab_view &l, const terminal &out)
-{
-    for (const std::string &note : open_notes(l)) add(to, note, out, 2);
 }
 
 void draw_head(screen &to, const watch_state &s, const lab_view &l, const terminal &out)
@@ -54,23 +46,22 @@ void draw_head(screen &to, const watch_state &s, const lab_view &l, const termin
         l.max_points > 0 ? points_words(now, all) + " points" + open_words(l.open_points) : "";
     if (s.best > now || words.empty())
         words += fmt::format("{}best {:g}", words.empty() ? "" : ", ", s.best);
-    if (s.now == watch_state::what::graded)
-        words += fmt::format("{}{}, graded in {:.1f} s", out.width < 60 ? "\n" : "   ", s.saved,
-                             s.seconds);
-    int width = std::min(24, out.width - columns(words) - 4);
-    if (words.find('\n') != words.npos) words.resize(words.find('\n')), width = 10;
-    std::string filled = bar(out, now / all, std::max(width, 0));
-    std::string drawn =
-        "[" + padded(good(out, filled), width + columns(good(out, filled)) - columns(filled)) +
-        "] ";
-    to.push_back((width >= 8 ? drawn : "") + no_wider(words, out.width));
+    const bool graded = s.now == watch_state::what::graded, narrow = out.width < 60;
+    if (graded && !narrow) words += fmt::format("   {}, graded in {:.1f} s", s.saved, s.seconds);
+    const int width = graded && narrow ? 10 : std::min(24, out.width - columns(words) - 4);
+    std::string drawn;
+    if (width >= 8) {
+        const std::string filled = bar(out, now / all, width);
+        drawn = "[" + good(out, filled) + padded("", width - columns(filled)) + "] ";
+    }
+    to.push_back(drawn + no_wider(words, out.width));
 }
 
 // Appends the first lines that the submission printed in a case.
 void draw_lines(screen &to, const case_view &c, const terminal &out)
 {
     constexpr std::size_t max_lines = 6;
-    std::vector<std::string> all = lines(sanitized(c.whole->value("printed", ""), 2000));
+    std::vector<std::string> all = lines(sanitized(text_at(*c.whole, "printed"), 2000));
     for (std::size_t i = 0; i < std::min(all.size(), max_lines); ++i)
         to.push_back("  | " + no_wider(all[i], out.width - 4));
     if (all.size() > max_lines)
@@ -79,7 +70,7 @@ void draw_lines(screen &to, const case_view &c, const terminal &out)
 
 void draw_printed(screen &to, const case_view &c, const terminal &out)
 {
-    if (!c.whole || !c.whole->contains("printed")) return;
+    if (!c.whole->contains("printed")) return;
     to.push_back("  It printed:");
     draw_lines(to, c, out);
 }
@@ -90,7 +81,7 @@ void draw_printed_in_passing(screen &to, const lab_view &l, const std::string &g
 {
     std::vector<const case_view *> printed;
     for (const case_view &c : l.cases)
-        if (c.passed() && c.whole && c.whole->contains("printed")) printed.push_back(&c);
+        if (c.passed() && c.whole->contains("printed")) printed.push_back(&c);
     if (printed.empty()) return;
     add(to,
         fmt::format("{} passed, and printed{}", printed[0]->name,
@@ -131,7 +122,7 @@ void draw_case(screen &to, const case_view &c, const todo_list &todos, const std
         add(to, open, out, 2);
         return draw_printed(to, c, out);
     }
-    std::string said = c.whole ? c.whole->value("output", std::string()) : "";
+    std::string said = text_at(*c.whole, "output");
     if (said.find(c.message) == said.npos || said.empty()) add(to, c.message, out, 2);
     if (!said.empty())
         for (const std::string &line : lines(compiler_words(said, out.width))) to.push_back(line);
@@ -140,34 +131,8 @@ void draw_case(screen &to, const case_view &c, const todo_list &todos, const std
         add(to, "Try: " + c.hint + (todo.empty() ? "" : " (" + todo + ")"), out, 2);
     else if (!todo.empty())
         add(to, "It belongs to " + todo + ".", out, 2);
-    add_words(to, c, "more_points", out, 2);
+    add_more_points(to, c, out, 2);
     draw_printed(to, c, out);
-}
-
-struct function_tally {
-    std::string function;
-    int cases = 0, passed = 0, not_written = 0, skipped = 0;
-    double points = 0, max_points = 0, open = 0;
-    bool rest_open() const { return passed + skipped == cases; }
-};
-
-std::vector<function_tally> tallies(const lab_view &l)
-{
-    std::vector<function_tally> all;
-    for (const case_view &c : l.cases) {
-        std::string function = function_of(c.name);
-        auto at = std::find_if(all.begin(), all.end(),
-                               [&](const function_tally &t) { return t.function == function; });
-        if (at == all.end()) at = all.insert(at, function_tally{function});
-        ++at->cases;
-        at->passed += c.passed();
-        at->not_written += c.verdict == "NOT_WRITTEN";
-        at->skipped += c.verdict == "SKIPPED";
-        at->open += c.open_points;
-        at->points += c.points;
-        at->max_points += c.max_points;
-    }
-    return all;
 }
 
 // A table with one row per function; columns are as wide as their content, if there is room.
@@ -232,12 +197,10 @@ void draw_missing_points(screen &to, const lab_view &l, const todo_list &todos, 
                             todo.empty() ? "" : " (" + todo + ")"),
                 out, 2);
             if (!c.message.empty()) add(to, c.message, out, 4);
-            if (c.whole && c.whole->contains("counters"))
-                for (const auto &[what, value] : c.whole->at("counters").items())
-                    if (value.is_number())
-                        add(to, fmt::format("measured: {} {:.4g}", what, value.get<double>()), out,
-                            4);
-            add_words(to, c, "more_points", out, 4);
+            for (const auto &[what, value] : member(*c.whole, "counters").items())
+                if (value.is_number())
+                    add(to, fmt::format("measured: {} {:.4g}", what, value.get<double>()), out, 4);
+            add_more_points(to, c, out, 4);
         }
 }
 
@@ -268,9 +231,8 @@ std::string keys_line(const watch_state &s, const terminal &out)
 void fit(screen &body, std::size_t room, const std::string &command)
 {
     if (body.size() <= room) return;
-    body.resize(room > 0 ? room - 1 : 0);
-    if (room == 0) return;
-    body.push_back("... more: ./workbook " + command);
+    body.resize(room);
+    if (room > 0) body.back() = "... more: ./workbook " + command;
 }
 
 // Returns the verdict and, if there is room, the table of functions, or the hint in its place.
@@ -283,22 +245,20 @@ screen verdict_screen(const watch_state &s, const lab_view &l, const todo_list &
     if (first) {
         draw_case(body, *first, todos, s.file, out);
         for (const std::string &warning : l.warnings) add(body, "nvcc warned: " + warning, out, 2);
-    } else if (everything(l))
+    } else if (l.max_points > 0 && l.points >= l.max_points)
         body.push_back(good(out, fmt::format("All {:g} points.", l.max_points)));
     else if (l.all_but_open())
         add(body, l.judged() ? "All points but those that are open." : "Nothing could be judged.",
             out, 0);
     else
         draw_missing_points(body, l, todos, out);
-    draw_open(body, l, out);
-    if (!first || !first->whole || !first->whole->contains("printed"))
-        draw_printed_in_passing(body, l, grade, out);
+    for (const std::string &note : open_notes(l)) add(body, note, out, 2);
+    if (!first || !first->whole->contains("printed")) draw_printed_in_passing(body, l, grade, out);
     if (l.all_but_open())
         for (const std::string &line : s.next) add(body, line, out, 2);
-    bool built = !(first && first->name == "build");
     if (s.helped)
         draw_hint(below, s, out);
-    else if (built)
+    else if (!first || first->name != "build")
         below = table(l, todos, out);
     if (below.empty()) {
         fit(body, room, grade);

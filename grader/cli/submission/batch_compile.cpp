@@ -111,22 +111,20 @@ std::map<std::string, std::string> compile_together(const toolchain &t, const la
                                                     double &cpu_seconds)
 {
     std::vector<std::string> flags = flags_for(t, l, backends);
-    if (std::find(flags.begin(), flags.end(), "-rdc=true") != flags.end() || paths.size() < 2)
-        return {};
+    if (std::ranges::find(flags, "-rdc=true") != flags.end() || paths.size() < 2) return {};
     flags.push_back("-I" + fs::path(t.header(l)).parent_path().string());
-    std::string source = joined(paths), key = stamp(fs::canonical(t.nvcc)) + t.cxx[0] + "\n";
-    for (const std::string &flag : flags) key += flag + "\n";
+    std::string source = joined(paths), key = compiler_key(t, flags);
     for (const std::string &header : t.headers(l)) key += read_text(header);
     key += source;
 
     object_cache objects(t.build_root + "/submissions/" + l.name + "/objects");
-    std::map<std::string, std::string> result,
-        missing; // path -> cached folder; path -> folder to fill
-    for (const std::string &path : paths) {
-        bool found = false;
-        std::string at = objects.find(space_of(path) + "\n" + key, found);
-        (found ? result : missing)[path] = at;
-    }
+    std::map<std::string, std::string> result; // from path to cached folder
+    std::vector<std::string> missing;
+    for (const std::string &path : paths)
+        if (auto at = objects.find(space_of(path) + "\n" + key))
+            result[path] = *at;
+        else
+            missing.push_back(path);
     if (missing.empty()) return result;
 
     scratch_folder folder;
@@ -141,17 +139,16 @@ std::map<std::string, std::string> compile_together(const toolchain &t, const la
     std::map<std::string, std::string> names;
     if (made) names = global_names(object, cpu_seconds);
     const std::vector<std::string> kept = lines(read_text(l.keep));
-    for (const auto &[path, at] : missing) {
+    for (const std::string &path : missing) {
         std::vector<std::string> objcopy = renames(names, space_of(path), kept);
         if (objcopy.empty()) continue;
-        std::string fresh = objects.prepare(space_of(path) + "\n" + key);
-        objcopy.insert(objcopy.begin(), "objcopy");
-        objcopy.insert(objcopy.end(),
-                       {"--keep-global-symbols=" + l.keep, object, fresh + "/object.o"});
-        if (exit_result e = run_tool(objcopy, cpu_seconds); !e.ok())
-            throw machine_error(fmt::format("objcopy {}: {}", e.words(), e.text));
-        objects.keep(fresh, at);
-        result[path] = at;
+        result[path] = objects.make(space_of(path) + "\n" + key, [&](const std::string &made_in) {
+            objcopy.insert(objcopy.begin(), "objcopy");
+            objcopy.insert(objcopy.end(),
+                           {"--keep-global-symbols=" + l.keep, object, made_in + "/object.o"});
+            if (exit_result e = run_tool(objcopy, cpu_seconds); !e.ok())
+                throw machine_error(fmt::format("objcopy {}: {}", e.words(), e.text));
+        });
     }
     return result;
 }

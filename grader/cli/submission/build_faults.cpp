@@ -7,10 +7,8 @@
 #include <fmt/format.h>
 
 #include <signal.h>
-#include <sys/resource.h>
 
-#include <array>
-#include <cstdlib>
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <string_view>
@@ -29,21 +27,19 @@ std::string killed_for_memory()
 
 bool contains_any(const std::string &text, std::initializer_list<const char *> words)
 {
-    return std::any_of(words.begin(), words.end(),
-                       [&](const char *word) { return text.find(word) != text.npos; });
+    return std::ranges::any_of(words,
+                               [&](const char *word) { return text.find(word) != text.npos; });
 }
 
 int leading_number(std::string_view text)
 {
-    std::size_t digits = 0;
-    while (digits < text.size() && std::isdigit(static_cast<unsigned char>(text[digits]))) ++digits;
-    return digits == 0 || digits > 6 ? -1 : std::stoi(std::string(text.substr(0, digits)));
+    text = text.substr(0, text.find_first_not_of("0123456789"));
+    return text.empty() || text.size() > 6 ? -1 : std::stoi(std::string(text));
 }
 
 namespace {
 
-// Returns the signal that killed a part of the compiler according to this line of its output, or
-// 0.
+// Returns the signal that killed a part of the compiler according to this line of its output, or 0.
 // A submission can make the line so long that std::regex would overflow the stack.
 int signal_in(std::string_view line)
 {
@@ -92,22 +88,6 @@ bool speaks_of_machine(const std::string &said)
                                "Read-only file system", "Permission denied", "Too many open files",
                                "File too large", "Input/output error", "Cannot allocate memory",
                                "Resource temporarily unavailable"});
-}
-
-bool lacked_memory(const std::string &said)
-{
-    return contains_any(
-        said, {"virtual memory exhausted", "out of memory", "bad_alloc", "Cannot allocate memory"});
-}
-
-void require_memory(const build_limits &limits)
-{
-    rlimit given{};
-    if (getrlimit(RLIMIT_AS, &given) != 0 || given.rlim_max >= limits.memory) return;
-    throw machine_error(fmt::format("a program may have only {} MiB of memory here, and the "
-                                    "compiler may need {} MiB.\n  what to do: raise the limit "
-                                    "(ulimit -v)",
-                                    given.rlim_max >> 20, limits.memory >> 20));
 }
 
 void require_room_to_build(const std::string &cache)

@@ -17,7 +17,7 @@ namespace cli {
 // Thrown for a fault of the student's; becomes the verdict of the build.
 struct refusal {
     grading::verdict what;
-    std::string message, hint, diagnostics;
+    std::string message, hint = {}, diagnostics = {};
 };
 
 // One compile of one file.
@@ -25,11 +25,8 @@ struct job {
     const toolchain &tools;
     const submission_request &request;
     const build_limits &limits;
-    std::string file, shown, text; // file name, path as the student knows it, contents
-    std::string tree_name;         // path in the compile tree: "labs/02_coalescing/stub.cu"
-
-    std::string contract_folder() const;
-    std::string key() const; // the object's cache key: equal keys mean equal objects
+    std::string shown = {}, text = {}; // path as the student knows it, contents
+    std::string tree_name = {};        // path in the compile tree: "labs/02_coalescing/stub.cu"
 };
 
 // The kernel's count of out-of-memory kills; empty: it has none.
@@ -48,44 +45,23 @@ struct workplace {
 // The path of the compiled object, as the compiler sees it.
 std::string object_in(const workplace &w);
 
-void lay_out(const job &j, const std::string &scratch, workplace &w);
 // Makes the compilers' and the linker's own files visible in the sandbox.
 void show_tools(const toolchain &t, grading::sandbox &s);
-// Lets the compiler see only its own files, wherever they are installed, and the tree. With
-// namespaces the tree appears at the project's path, so that paths in messages and line tables are
-// the student's; the project itself is hidden.
-void close_off(const job &j, workplace &w);
 // `scratch`: the folder for temporary files.
 std::vector<std::string> minimal_environment(const job &j, const std::string &scratch);
 
-exit_result compile(const job &j, const workplace &w);
-// Returns the compiler's output with the student's path and without lines about our tools.
-std::string diagnostics(const job &j, const workplace &w, const exit_result &e);
-// Compiles an empty file: if that fails, the machine is at fault. The submission's own compile
-// cannot show this, since it can print messages that look like anything.
-exit_result compile_empty(const job &j, bool closed);
-bool compiles_empty(const exit_result &e);
-[[noreturn]] void refuse_compile(const job &j, const workplace &w, const exit_result &e);
-// Returns true if the compiler finds all it needs in the sandbox; a success is remembered.
-bool sandbox_suffices(const job &j);
-// Called after a failed compile. Returns true if its messages are about the machine, which has
-// recovered since; throws machine_error if it has not.
-bool machine_came_between(const job &j, const workplace &w, const exit_result &e);
+// Compiles and inspects the file, writes object.o into the folder `made_at`, and returns the
+// compiler's warnings. Throws refusal, or machine_error.
+std::string compiled(const job &j, const std::string &made_at, double &cpu_seconds);
 
-// inspect_step.cpp: each function throws refusal if it finds something forbidden to submissions.
+// inspect_step.cpp
 
-// Every file that was read must be the compiler's, the contract, or the submission.
-void check_dependencies(const job &j, const workplace &w);
 // Refuses a text with .incbin or .include, by which the assembler reads any file where there is no
 // sandbox. Finds the words only as they stand, so a word that is put together gets past it.
 void check_directives(const job &j);
-void check_size(const job &j, const std::string &object);
-// Refuses device-side launches in a lab without device linking. The compiler does so as well, but
-// assembly gets around it.
-void check_launches(const job &j, const std::string &object);
-std::string symbols(const job &j, const workplace &w);
-// Returns true if host code has a system call instruction, which needs no library function.
-bool enters_the_system(const job &j, const workplace &w);
+// Throws refusal if the compile read a file, or its object contains a name, a call or more bytes
+// that a submission may not have.
+void inspect(const job &j, const workplace &w);
 
 // link_step.cpp
 
@@ -111,10 +87,6 @@ void require_not_killed(const job &j, int signal);
 // Returns true if the output of a compiler or a linker is about the machine. `said` is all of it,
 // including lines about our files, which no student is shown. A submission can forge such lines.
 bool speaks_of_machine(const std::string &said);
-bool lacked_memory(const std::string &said);
-// Throws machine_error if this process's hard limit of address space (ulimit -v) is lower than what
-// a compiler may use.
-void require_memory(const build_limits &limits);
 // Called after a failed compile or link: throws machine_error if the disk has no room for output.
 void require_room_to_build(const std::string &cache);
 

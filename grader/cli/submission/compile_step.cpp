@@ -3,7 +3,6 @@
 
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
-#include "object_cache.hpp"
 
 #include <fmt/format.h>
 
@@ -22,22 +21,6 @@ using grading::verdict;
 
 std::string object_in(const workplace &w) { return w.visible + "/.made/object.o"; }
 
-void lay_out(const job &j, const std::string &scratch, workplace &w)
-{
-    w.tree = w.visible = scratch + "/tree";
-    auto put = [&](const std::string &name, const std::string &text) {
-        fs::path path = fs::path(w.tree) / name;
-        fs::create_directories(path.parent_path());
-        write_atomically(path.string(), text);
-    };
-    for (const std::string &header : j.tools.headers(*j.request.of))
-        put(j.tools.shown(header), read_text(header));
-    put(j.tree_name, j.text);
-    put(".tools/compile.sh", read_text(j.tools.compile_script));
-    put(".tools/keep", read_text(j.request.of->keep));
-    fs::create_directories(w.tree + "/.made");
-}
-
 void show_tools(const toolchain &t, grading::sandbox &s)
 {
     s.show_system();
@@ -52,6 +35,37 @@ void show_tools(const toolchain &t, grading::sandbox &s)
     if (!compiler.empty()) s.show(fs::canonical(compiler).parent_path().parent_path());
 }
 
+std::vector<std::string> minimal_environment(const job &j, const std::string &scratch)
+{
+    std::string path = fs::path(j.tools.nvcc).parent_path().string();
+    std::string compiler = fs::path(j.tools.cxx[0]).parent_path().string();
+    if (!compiler.empty()) path += ":" + compiler;
+    return {"PATH=" + path + ":/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "HOME=/nonexistent",
+            "TMPDIR=" + scratch};
+}
+
+namespace {
+
+workplace lay_out(const job &j, const std::string &scratch)
+{
+    workplace w{.tree = scratch + "/tree", .visible = scratch + "/tree"};
+    auto put = [&](const std::string &name, const std::string &text) {
+        fs::path path = fs::path(w.tree) / name;
+        fs::create_directories(path.parent_path());
+        write_atomically(path.string(), text);
+    };
+    for (const std::string &header : j.tools.headers(*j.request.of))
+        put(j.tools.shown(header), read_text(header));
+    put(j.tree_name, j.text);
+    put(".tools/compile.sh", read_text(j.tools.compile_script));
+    put(".tools/keep", read_text(j.request.of->keep));
+    fs::create_directories(w.tree + "/.made");
+    return w;
+}
+
+// Lets the compiler see only its own files, wherever they are installed, and the tree. With
+// namespaces the tree appears at the project's path, so that paths in messages and line tables are
+// the student's; the project itself is hidden.
 void close_off(const job &j, workplace &w)
 {
     const grading::confinement how = grading::available_confinement(false);
@@ -60,15 +74,6 @@ void close_off(const job &j, workplace &w)
     if (how == grading::confinement::namespaces) w.visible = j.tools.source_root;
     s.show(w.tree, w.visible, true);
     show_tools(j.tools, s);
-}
-
-std::vector<std::string> minimal_environment(const job &j, const std::string &scratch)
-{
-    std::string path = fs::path(j.tools.nvcc).parent_path().string();
-    std::string compiler = fs::path(j.tools.cxx[0]).parent_path().string();
-    if (!compiler.empty()) path += ":" + compiler;
-    return {"PATH=" + path + ":/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "HOME=/nonexistent",
-            "TMPDIR=" + scratch};
 }
 
 exit_result compile(const job &j, const workplace &w)
@@ -80,7 +85,8 @@ exit_result compile(const job &j, const workplace &w)
         made + "depends", w.visible + "/.tools/keep"};
     for (const std::string &flag : flags_for(j.tools, *j.request.of, j.request.backends))
         c.arguments.push_back(flag);
-    c.arguments.push_back("-I" + j.contract_folder());
+    const fs::path contract = j.tools.shown(j.tools.header(*j.request.of));
+    c.arguments.push_back("-I" + contract.parent_path().string());
     c.folder = w.visible;
     c.environment = minimal_environment(j, w.visible + "/.made");
     c.keep = j.limits.diagnostics * 4; // cut again by diagnostics()
@@ -91,8 +97,6 @@ exit_result compile(const job &j, const workplace &w)
     if (w.closed) c.within = &*w.closed;
     return run(c);
 }
-
-namespace {
 
 // Rewrites "ptxas FILE.ptx, line 27; error   : Unknown modifier", whose file is a temporary one.
 std::string without_ptx_file(const std::string &line)
@@ -106,8 +110,7 @@ std::string without_ptx_file(const std::string &line)
                        line.substr(text + 2), line.substr(number, error - number));
 }
 
-} // namespace
-
+// Returns the compiler's output with the student's path and without lines about our tools.
 std::string diagnostics(const job &j, const workplace &w, const exit_result &e)
 {
     std::string text = e.text;
@@ -121,8 +124,6 @@ std::string diagnostics(const job &j, const workplace &w, const exit_result &e)
     std::string safe = sanitized(kept, j.limits.diagnostics);
     return e.cut ? safe + "\n[the compiler said more]" : safe;
 }
-
-namespace {
 
 std::string first_error(const std::string &text)
 {
@@ -157,15 +158,14 @@ refusal missing_function(const job &j, const std::string &said)
             said};
 }
 
-} // namespace
-
+// Compiles an empty file: if that fails, the machine is at fault. The submission's own compile
+// cannot show this, since it can print messages that look like anything.
 exit_result compile_empty(const job &j, bool closed)
 {
     job empty = j;
     empty.text = "\n";
     scratch_folder scratch;
-    workplace w;
-    lay_out(empty, scratch.path(), w);
+    workplace w = lay_out(empty, scratch.path());
     if (closed) close_off(empty, w);
     return compile(empty, w);
 }
@@ -175,7 +175,23 @@ bool compiles_empty(const exit_result &e)
     return e.what == exit_result::exited && e.status == lacks_function;
 }
 
-namespace {
+bool lacked_memory(const std::string &said)
+{
+    return contains_any(
+        said, {"virtual memory exhausted", "out of memory", "bad_alloc", "Cannot allocate memory"});
+}
+
+// Throws machine_error if this process's hard limit of address space (ulimit -v) is lower than what
+// a compiler may use.
+void require_memory(const build_limits &limits)
+{
+    rlimit given{};
+    if (getrlimit(RLIMIT_AS, &given) != 0 || given.rlim_max >= limits.memory) return;
+    throw machine_error(fmt::format("a program may have only {} MiB of memory here, and the "
+                                    "compiler may need {} MiB.\n  what to do: raise the limit "
+                                    "(ulimit -v)",
+                                    given.rlim_max >> 20, limits.memory >> 20));
+}
 
 // Returns true if the submission itself printed that a part of the compiler was killed: there was
 // no out-of-memory kill meanwhile, and an empty file compiles.
@@ -187,8 +203,6 @@ bool is_forged_kill(const job &j, const workplace &w, const exit_result &e)
            killed_for_memory() == w.killed_before &&
            compiles_empty(compile_empty(j, w.closed.has_value()));
 }
-
-} // namespace
 
 [[noreturn]] void refuse_compile(const job &j, const workplace &w, const exit_result &e)
 {
@@ -223,21 +237,23 @@ bool is_forged_kill(const job &j, const workplace &w, const exit_result &e)
                   "mend the first error; the ones after it often follow from it", said};
 }
 
+// Returns true if the compiler finds all it needs in the sandbox; a success is remembered.
 bool sandbox_suffices(const job &j)
 {
     static std::mutex one_at_a_time;
     std::lock_guard lock(one_at_a_time);
     std::string marker = j.tools.build_root + "/submissions/sandbox";
-    std::string tried = stamp(fs::canonical(j.tools.nvcc)) + j.tools.cxx[0] + "\n" +
-                        name(grading::available_confinement(false)) + "\n";
-    for (const std::string &flag : flags_for(j.tools, *j.request.of, j.request.backends))
-        tried += flag + "\n";
+    std::string tried =
+        compiler_key(j.tools, flags_for(j.tools, *j.request.of, j.request.backends)) +
+        name(grading::available_confinement(false)) + "\n";
     if (fs::exists(marker) && read_text(marker) == tried) return true;
     bool suffices = compiles_empty(compile_empty(j, true));
     if (suffices) write_atomically(marker, tried);
     return suffices;
 }
 
+// Called after a failed compile. Returns true if its messages are about the machine, which has
+// recovered since; throws machine_error if it has not.
 bool machine_came_between(const job &j, const workplace &w, const exit_result &e)
 {
     require_room_to_build(j.tools.build_root);
@@ -249,6 +265,45 @@ bool machine_came_between(const job &j, const workplace &w, const exit_result &e
                                         "this is no fault of the submission. It said:\n{}",
                                         e.words(), j.shown, sanitized(e.text, 1000)));
     return others;
+}
+
+} // namespace
+
+std::string compiled(const job &j, const std::string &made_at, double &cpu_seconds)
+{
+    scratch_folder scratch;
+    workplace w = lay_out(j, scratch.path());
+    exit_result e;
+    auto attempt = [&] {
+        e = compile(j, w);
+        cpu_seconds += e.cpu_seconds;
+    };
+    if (j.limits.closed) close_off(j, w);
+    if (w.closed) {
+        attempt();
+        if (!e.ok() && e.what == exit_result::exited && !sandbox_suffices(j)) {
+            w.closed.reset();
+            w.visible = w.tree;
+        }
+    }
+    if (!w.closed && j.request.require_sandbox)
+        throw machine_error(
+            "The compiler cannot be shut off from this machine here, or not find all "
+            "it needs then; nothing was compiled.\n  what to do: see ./workbook "
+            "doctor, beside \"sandbox\", and where the compiler is installed");
+    if (!w.closed) { // no sandbox here, or the compiler lacks something in it
+        check_directives(j);
+        attempt();
+    }
+    if (!e.ok() && machine_came_between(j, w, e)) {
+        fs::remove_all(w.tree + "/.made");
+        fs::create_directories(w.tree + "/.made");
+        attempt();
+    }
+    if (!e.ok()) refuse_compile(j, w, e);
+    inspect(j, w);
+    write_atomically(made_at + "/object.o", read_text(w.tree + "/.made/object.o"));
+    return diagnostics(j, w, e);
 }
 
 } // namespace cli

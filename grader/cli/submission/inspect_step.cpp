@@ -22,7 +22,7 @@ std::string normal(const std::string &path) { return fs::path(path).lexically_no
 
 bool inside(const std::string &path, const std::string &folder)
 {
-    return path.rfind(normal(folder) + "/", 0) == 0;
+    return path.starts_with(normal(folder) + "/");
 }
 
 // The project may itself lie in /opt or /usr, so its own tree counts only for a toolkit in it.
@@ -36,12 +36,11 @@ bool belongs_to_compiler(const toolchain &t, const std::string &path)
         folders.insert(folders.end(), {t.cuda_include, fs::canonical(t.cuda_include)});
     if (!inside(path, t.source_root))
         folders.insert(folders.end(), {"/usr", "/lib", "/opt", "/nix/store"});
-    return std::any_of(folders.begin(), folders.end(),
-                       [&](const std::string &folder) { return inside(path, folder); });
+    return std::ranges::any_of(folders,
+                               [&](const std::string &folder) { return inside(path, folder); });
 }
 
-} // namespace
-
+// Every file that was read must be the compiler's, the contract, or the submission.
 void check_dependencies(const job &j, const workplace &w)
 {
     std::string text = read_text(w.tree + "/.made/depends");
@@ -52,20 +51,17 @@ void check_dependencies(const job &j, const workplace &w)
         if (name.back() == ':') break; // what follows are empty rules for deleted headers
         std::string path = normal(name[0] == '/' ? name : w.visible + "/" + name);
         if (path == normal(w.visible + "/" + j.tree_name)) continue;
-        std::vector<std::string> given = j.tools.headers(*j.request.of);
-        if (std::any_of(given.begin(), given.end(), [&](const std::string &header) {
+        if (std::ranges::any_of(j.tools.headers(*j.request.of), [&](const std::string &header) {
                 return path == normal(w.visible + "/" + j.tools.shown(header));
             }))
             continue;
-        bool known = belongs_to_compiler(j.tools, path);
-        if (!known)
+        if (!belongs_to_compiler(j.tools, path))
             throw refusal{
                 verdict::BUILD_REJECTED,
                 fmt::format("{} includes {}; a submission may include lab.hpp, "
                             "../check.hpp and the headers of the compiler and the CUDA Toolkit",
                             j.shown, sanitized(j.tools.shown(path), 400)),
-                "copy what you need into your file",
-                {}};
+                "copy what you need into your file"};
         for (const std::string &headers : j.request.of->forbidden)
             if (path.find("/include/" + headers + "/") != path.npos ||
                 path.find("/cccl/" + headers + "/") != path.npos)
@@ -73,46 +69,31 @@ void check_dependencies(const job &j, const workplace &w)
                               fmt::format("{} includes headers of {}, a library that has what this "
                                           "lab asks you to write",
                                           j.shown, headers),
-                              "leave it out and write it yourself",
-                              {}};
+                              "leave it out and write it yourself"};
     }
 }
-
-void check_directives(const job &j)
-{
-    if (contains_any(j.text, {".incbin", ".include"}))
-        throw refusal{
-            verdict::BUILD_REJECTED,
-            fmt::format("{} tells the assembler to read a file (.incbin or .include)", j.shown),
-            "write the data into your file",
-            {}};
-}
-
-namespace {
 
 refusal too_large(const job &j, const std::string &why)
 {
     return {verdict::BUILD_REJECTED,
             j.shown + " compiles to too much code or data to be checked: " + why,
             "leave out assembly and macros that fill memory, and give large arrays their values "
-            "while the program runs",
-            {}};
+            "while the program runs"};
 }
 
-} // namespace
-
+// Refuses device-side launches in a lab without device linking. The compiler does so as well, but
+// assembly gets around it.
 void check_launches(const job &j, const std::string &object)
 {
     const std::vector<std::string> &flags = j.request.of->nvcc;
-    if (std::find(flags.begin(), flags.end(), "-rdc=true") != flags.end() ||
+    if (std::ranges::find(flags, "-rdc=true") != flags.end() ||
         read_text(object).find("__cudaCDP2") == std::string::npos)
         return;
     throw refusal{verdict::BUILD_REJECTED,
                   fmt::format("kernels of {} launch kernels, or copy, by the runtime of kernels, "
                               "and this lab is compiled without it",
                               j.shown),
-                  "launch and copy from the host",
-                  {}};
+                  "launch and copy from the host"};
 }
 
 void check_size(const job &j, const std::string &object)
@@ -122,8 +103,6 @@ void check_size(const job &j, const std::string &object)
                                        static_cast<double>(bytes) / (1 << 20),
                                        j.limits.checked_bytes >> 20));
 }
-
-namespace {
 
 // Runs a tool that inspects the object, in the compiler's folder and sandbox, with a time limit.
 exit_result inspected(const job &j, const workplace &w, child &c)
@@ -152,11 +131,8 @@ exit_result inspected(const job &j, const workplace &w, child &c)
         throw machine_error(fmt::format("{} {}. It is part of binutils", tool, e.words()));
     throw refusal{verdict::BUILD_REJECTED,
                   fmt::format("its object file is none that {} can read", tool),
-                  "leave out the assembly that makes sections of its own",
-                  {}};
+                  "leave out the assembly that makes sections of its own"};
 }
-
-} // namespace
 
 std::string symbols(const job &j, const workplace &w)
 {
@@ -166,13 +142,12 @@ std::string symbols(const job &j, const workplace &w)
     exit_result e = inspected(j, w, c);
     if (!e.ok()) refuse_unreadable(j, w, "nm", e);
     if (e.cut)
-        throw refusal{verdict::BUILD_REJECTED,
-                      "the file defines or uses too many names to check",
-                      "leave out the assembly or the macros that make them",
-                      {}};
+        throw refusal{verdict::BUILD_REJECTED, "the file defines or uses too many names to check",
+                      "leave out the assembly or the macros that make them"};
     return e.text;
 }
 
+// Returns true if host code has a system call instruction, which needs no library function.
 bool enters_the_system(const job &j, const workplace &w)
 {
     bool found = false;
@@ -183,6 +158,32 @@ bool enters_the_system(const job &j, const workplace &w)
     exit_result e = inspected(j, w, c);
     if (!e.ok()) refuse_unreadable(j, w, "objdump", e);
     return found;
+}
+
+} // namespace
+
+void check_directives(const job &j)
+{
+    if (contains_any(j.text, {".incbin", ".include"}))
+        throw refusal{
+            verdict::BUILD_REJECTED,
+            fmt::format("{} tells the assembler to read a file (.incbin or .include)", j.shown),
+            "write the data into your file"};
+}
+
+void inspect(const job &j, const workplace &w)
+{
+    const std::string object = w.tree + "/.made/object.o";
+    const bool system_calls = j.request.of->system_calls;
+    check_dependencies(j, w);
+    check_size(j, object);
+    check_launches(j, object);
+    std::string wrong = lint_symbols(symbols(j, w), j.shown, system_calls);
+    if (wrong.empty() && !system_calls && enters_the_system(j, w))
+        wrong = j.shown + " makes a system call in assembly; no lab needs that";
+    if (!wrong.empty())
+        throw refusal{verdict::BUILD_REJECTED, wrong,
+                      "rename it, if the name is yours; leave it out, if it is a call"};
 }
 
 } // namespace cli

@@ -119,8 +119,7 @@ refusal link_refusal(const job &j, const std::string &backend, const exit_result
             fmt::format("{} uses {}, which neither it nor the CUDA runtime defines", j.shown,
                         sanitized(all, max_shown)),
             "define it in your file, or correct its name; of libraries only the CUDA runtime and "
-            "what headers alone hold can be used",
-            {}};
+            "what headers alone hold can be used"};
 }
 
 } // namespace
@@ -135,41 +134,33 @@ std::string linked(const job &j, const std::string &object_folder, const std::st
     for (const std::string &word : link_command(j, object, backend)) key += word + " ";
     key += "\n" + stamp(j.request.of->worker_library) + stamp(runtime);
     std::string name =
-        "/" + j.request.of->name + "." + fs::path(j.file).stem().string() + "." + backend;
-    bool found = false;
-    std::string at = workers.find(key, found);
-    if (found) return at + name;
+        "/" + j.request.of->name + "." + fs::path(j.tree_name).stem().string() + "." + backend;
+    if (auto at = workers.find(key)) return *at + name;
     result.from_cache = false;
-    std::string fresh = workers.prepare(key);
-    bool closed = true;
-    auto make = [&] {
-        exit_result e = link(j, object, backend, fresh + name, closed);
-        result.cpu_seconds += e.cpu_seconds;
-        return e;
-    };
-    try {
+    return workers.make(key, [&](const std::string &folder) {
+        bool closed = true;
+        auto attempt = [&] {
+            exit_result e = link(j, object, backend, folder + name, closed);
+            result.cpu_seconds += e.cpu_seconds;
+            return e;
+        };
         const std::string killed_before = killed_for_memory();
-        exit_result e = make();
-        if (!e.ok() && !j.request.require_sandbox && !naive_links(j, backend, fresh, true) &&
-            naive_links(j, backend, fresh, false)) {
+        exit_result e = attempt();
+        if (!e.ok() && !j.request.require_sandbox && !naive_links(j, backend, folder, true) &&
+            naive_links(j, backend, folder, false)) {
             closed = false; // the linker lacks something in the sandbox
-            e = make();
+            e = attempt();
         }
-        if (!e.ok()) require_room_to_build(fresh);
-        if (!e.ok() && speaks_of_machine(e.text)) e = make(); // there is room again
+        if (!e.ok()) require_room_to_build(folder);
+        if (!e.ok() && speaks_of_machine(e.text)) e = attempt(); // there is room again
         // A submission can forge the linker's message that it was killed, not the kernel's count.
         const bool by_words = e.what == exit_result::exited && e.status <= 128;
         if (const int signal = ended_by(e, e.text);
             signal != 0 && !(by_words && killed_for_memory() == killed_before &&
-                             naive_links(j, backend, fresh, closed)))
+                             naive_links(j, backend, folder, closed)))
             require_not_killed(j, signal);
-        if (!e.ok()) throw link_refusal(j, backend, e, fresh, closed);
-    } catch (...) {
-        fs::remove_all(fresh);
-        throw;
-    }
-    workers.keep(fresh, at);
-    return at + name;
+        if (!e.ok()) throw link_refusal(j, backend, e, folder, closed);
+    }) + name;
 }
 
 } // namespace cli

@@ -26,8 +26,8 @@ std::string first_failure(const std::string &text)
     int shown = 0;
     bool command = false; // ninja repeats the failed command, however long, below the FAILED line
     for (const std::string &line : lines(from)) {
-        bool noise = command || line.rfind(step_prefix, 0) == 0 || line.rfind("ninja: ", 0) == 0;
-        command = line.rfind("FAILED: ", 0) == 0;
+        bool noise = command || line.starts_with(step_prefix) || line.starts_with("ninja: ");
+        command = line.starts_with("FAILED: ");
         if (noise) continue;
         if (++shown > 40) break;
         result += "    " + sanitized(line, 400) + "\n";
@@ -46,19 +46,18 @@ void build_targets(const toolchain &t, const std::vector<std::string> &targets,
     c.arguments = {t.ninja, "-C", t.build_root};
     std::string inside = t.build_root + "/";
     for (const std::string &target : targets) {
-        std::string name = target.rfind(inside, 0) == 0 ? target.substr(inside.size()) : target;
-        if (std::find(c.arguments.begin(), c.arguments.end(), name) == c.arguments.end())
-            c.arguments.push_back(name);
+        std::string name = target.starts_with(inside) ? target.substr(inside.size()) : target;
+        if (std::ranges::find(c.arguments, name) == c.arguments.end()) c.arguments.push_back(name);
     }
     c.environment.emplace();
     for (char **e = environ; *e; ++e)
-        if (std::string_view(*e).rfind("NINJA_STATUS=", 0) != 0) c.environment->push_back(*e);
+        if (!std::string_view(*e).starts_with("NINJA_STATUS=")) c.environment->push_back(*e);
     c.environment->push_back(std::string("NINJA_STATUS=") + step_prefix + "%f/%t ");
     c.keep = 1 << 20;
     c.wall = std::chrono::seconds(1800);
     bool announced = false;
     c.each_line = [&](const std::string_view line) {
-        if (line.rfind(step_prefix, 0) != 0) return;
+        if (!line.starts_with(step_prefix)) return;
         std::string step(line.substr(std::string_view(step_prefix).size()));
         if (!announced) progress.say("building the grader and the worked versions");
         announced = true;
@@ -85,9 +84,7 @@ std::vector<std::string> linked_with(const std::string &backend)
 
 std::vector<std::string> submission_targets(const toolchain &t, const lab &l)
 {
-    std::vector<std::string> targets = {l.worker_library, l.keep};
-    targets.push_back(t.simulator_library);
-    return targets;
+    return {l.worker_library, l.keep, t.simulator_library};
 }
 
 std::vector<std::string> grading_targets(const toolchain &t, const lab &l,

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t max_kept = 200;
 
-// True for a temporary folder of prepare(); an old one was left by a program that was killed.
+// True for a temporary folder of make(); an old one was left by a program that was killed.
 bool unfinished(const fs::path &entry) { return entry.filename().string().starts_with(".new."); }
 
 } // namespace
@@ -49,39 +49,44 @@ object_cache::object_cache(std::string folder) : folder_(std::move(folder))
     fs::create_directories(folder_);
 }
 
-std::string object_cache::find(const std::string &key, bool &found) const
+// Returns the folder of an equal key, or the unused path for it.
+std::string object_cache::place_of(const std::string &key) const
 {
     for (int i = 0;; ++i) { // a different key with the same hash takes the next number
         std::string at =
             fmt::format("{}/{}{}", folder_, hashed(key), i ? fmt::format("-{}", i) : "");
-        if (!fs::exists(at + "/key")) {
-            found = false;
-            return at;
-        }
-        if (read_text(at + "/key") == key) {
-            std::error_code ignored; // the time only marks the entry as recently used
-            fs::last_write_time(at, fs::file_time_type::clock::now(), ignored);
-            found = true;
-            return at;
-        }
+        if (!fs::exists(at + "/key") || read_text(at + "/key") == key) return at;
     }
 }
 
-std::string object_cache::prepare(const std::string &key) const
+std::optional<std::string> object_cache::find(const std::string &key) const
 {
-    std::string name = folder_ + "/.new.XXXXXX";
-    if (!mkdtemp(name.data())) throw machine_error(cannot_write(folder_, errno));
-    write_atomically(name + "/key", key);
-    return name;
+    std::string at = place_of(key);
+    if (!fs::exists(at + "/key")) return {};
+    std::error_code ignored; // the time only marks the entry as recently used
+    fs::last_write_time(at, fs::file_time_type::clock::now(), ignored);
+    return at;
 }
 
-void object_cache::keep(const std::string &prepared, const std::string &at) const
+std::string object_cache::make(const std::string &key,
+                               const std::function<void(const std::string &folder)> &fill) const
 {
+    std::string fresh = folder_ + "/.new.XXXXXX";
+    if (!mkdtemp(fresh.data())) throw machine_error(cannot_write(folder_, errno));
+    try {
+        write_atomically(fresh + "/key", key);
+        fill(fresh);
+    } catch (...) {
+        fs::remove_all(fresh);
+        throw;
+    }
+    const std::string at = place_of(key);
     std::error_code error;
-    fs::rename(prepared, at, error);
-    if (error) fs::remove_all(prepared);
+    fs::rename(fresh, at, error);
+    if (error) fs::remove_all(fresh);
     if (!fs::exists(at + "/key")) throw machine_error(cannot_write(at, error.value()));
     forget_oldest();
+    return at;
 }
 
 void object_cache::forget_oldest() const

@@ -1,6 +1,8 @@
 // A cache of compiled objects and linked workers, keyed by the content they were built from.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,14 +19,16 @@ std::string stamp(const std::string &path);
 class object_cache {
 public:
     explicit object_cache(std::string folder); // created if missing
-    // Returns the folder of an equal key, or, with `found` false, the unused path for it.
-    std::string find(const std::string &key, bool &found) const;
-    // Creates a temporary folder in the cache, to be filled and passed to `keep`.
-    std::string prepare(const std::string &key) const;
-    // Moves the folder to `at`, unless another process was faster, and removes the oldest entries.
-    void keep(const std::string &prepared, const std::string &at) const;
+    // Returns the folder of an equal key; empty: there is none.
+    std::optional<std::string> find(const std::string &key) const;
+    // Returns the folder of the key after `fill` has put the build products into a temporary one,
+    // and removes the oldest entries. Another process may have been faster; then its folder stays.
+    // If `fill` throws, nothing is kept.
+    std::string make(const std::string &key,
+                     const std::function<void(const std::string &folder)> &fill) const;
 
 private:
+    std::string place_of(const std::string &key) const;
     void forget_oldest() const;
     std::string folder_;
 };

@@ -33,48 +33,26 @@ namespace {
 bool is_cuda_name(const std::string &s)
 {
     auto upper = [](char c) { return c >= 'A' && c <= 'Z'; };
-    return (s.size() > 4 && s.rfind("cuda", 0) == 0 && upper(s[4])) ||
-           (s.size() > 2 && s.rfind("cu", 0) == 0 && upper(s[2]));
+    return (s.size() > 4 && s.starts_with("cuda") && upper(s[4])) ||
+           (s.size() > 2 && s.starts_with("cu") && upper(s[2]));
 }
 
 // True for names of the C and C++ libraries that no submission needs to replace.
 bool is_library_name(const std::string &s)
 {
-    static const std::set<std::string> names = {"malloc",
-                                                "calloc",
-                                                "realloc",
-                                                "free",
-                                                "memcpy",
-                                                "memset",
-                                                "memcmp",
-                                                "memmove",
-                                                "exit",
-                                                "_exit",
-                                                "abort",
-                                                "read",
-                                                "write",
-                                                "clock",
-                                                "clock_gettime",
-                                                "gettimeofday",
-                                                "time",
-                                                "recv",
-                                                "send",
-                                                "recvmsg",
-                                                "sendmsg",
-                                                "mmap",
-                                                "munmap",
-                                                "open",
-                                                "close",
-                                                "dlopen",
-                                                "dlsym",
-                                                "_start",
-                                                "_init",
-                                                "_fini",
-                                                "__libc_start_main"};
+    static const std::set<std::string> names = {// memory
+                                                "malloc", "calloc", "realloc", "free", "memcpy",
+                                                "memset", "memcmp", "memmove", "mmap", "munmap",
+                                                // the process and its code
+                                                "exit", "_exit", "abort", "dlopen", "dlsym",
+                                                "_start", "_init", "_fini", "__libc_start_main",
+                                                // files, sockets and clocks
+                                                "open", "close", "read", "write", "recv", "send",
+                                                "recvmsg", "sendmsg", "clock", "clock_gettime",
+                                                "gettimeofday", "time"};
     static const char *const operators[] = {"_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZNSt6chrono"};
-    if (names.count(s)) return true;
-    return std::any_of(std::begin(operators), std::end(operators),
-                       [&](const char *start) { return s.rfind(start, 0) == 0; });
+    return names.contains(s) ||
+           std::ranges::any_of(operators, [&](const char *start) { return s.starts_with(start); });
 }
 
 std::string wrong_definition(const std::string &symbol)
@@ -82,7 +60,7 @@ std::string wrong_definition(const std::string &symbol)
     if (symbol == "main") return "defines main; the grader has its own and calls your functions";
     if (is_cuda_name(symbol))
         return fmt::format("defines {}, which is a name of the CUDA API", symbol);
-    if (symbol.rfind("simulator_", 0) == 0 || symbol.rfind("yardstick_", 0) == 0)
+    if (symbol.starts_with("simulator_") || symbol.starts_with("yardstick_"))
         return fmt::format("defines {}, which is a name of the grader", symbol);
     if (is_library_name(symbol))
         return fmt::format("replaces {}, which belongs to the system", in_words(symbol));

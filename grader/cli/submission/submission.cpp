@@ -14,10 +14,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <set>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -27,27 +25,6 @@ namespace cli {
 namespace fs = std::filesystem;
 using grading::verdict;
 
-std::string job::contract_folder() const
-{
-    return fs::path(tools.shown(tools.header(*request.of))).parent_path().string();
-}
-
-std::string job::key() const
-{
-    std::ostringstream k;
-    k << "3 " << request.of->system_calls << "\n"
-      << tree_name << "\n"
-      << stamp(fs::canonical(tools.nvcc)) << tools.cxx[0] << "\n";
-    for (const std::string &flag : flags_for(tools, *request.of, request.backends))
-        k << flag << "\n";
-    for (const std::string &headers : request.of->forbidden) k << "not " << headers << "\n";
-    std::vector<std::string> read = tools.headers(*request.of);
-    read.insert(read.end(), {tools.compile_script, request.of->keep});
-    for (const std::string &path : read) k << "--- " << path << "\n" << read_text(path);
-    k << "--- submission\n" << text;
-    return k.str();
-}
-
 namespace {
 
 // The bytes of a submission, read through one descriptor so that what was checked is what is
@@ -56,10 +33,8 @@ std::string read_submission(const std::string &path, const std::string &shown,
                             std::size_t max_bytes)
 {
     auto refuse = [&](const std::string &why) -> refusal {
-        return {verdict::SUBMISSION_INVALID,
-                fmt::format("{} {}", shown, why),
-                "hand in one ordinary .cu file",
-                {}};
+        return {verdict::SUBMISSION_INVALID, fmt::format("{} {}", shown, why),
+                "hand in one ordinary .cu file"};
     };
     // A missing file or an impossible name is the student's mistake; other errors come from the
     // file's permissions on this machine, or from the machine itself.
@@ -96,75 +71,36 @@ std::string read_submission(const std::string &path, const std::string &shown,
     return text;
 }
 
-std::string compiled(const job &j, const std::string &made_at, double &cpu_seconds)
+// Returns the cache key of the object: equal keys mean equal objects.
+std::string key_of(const job &j)
 {
-    scratch_folder scratch;
-    workplace w;
-    lay_out(j, scratch.path(), w);
-    exit_result e;
-    if (j.limits.closed) close_off(j, w);
-    if (w.closed) {
-        e = compile(j, w);
-        cpu_seconds += e.cpu_seconds;
-        if (!e.ok() && e.what == exit_result::exited && !sandbox_suffices(j)) {
-            w.closed.reset();
-            w.visible = w.tree;
-        }
-    }
-    if (!w.closed && j.request.require_sandbox)
-        throw machine_error(
-            "The compiler cannot be shut off from this machine here, or not find all "
-            "it needs then; nothing was compiled.\n  what to do: see ./workbook "
-            "doctor, beside \"sandbox\", and where the compiler is installed");
-    if (!w.closed) { // no sandbox here, or the compiler lacks something in it
-        check_directives(j);
-        e = compile(j, w);
-        cpu_seconds += e.cpu_seconds;
-    }
-    if (!e.ok() && machine_came_between(j, w, e)) {
-        fs::remove_all(w.tree + "/.made");
-        fs::create_directories(w.tree + "/.made");
-        e = compile(j, w);
-        cpu_seconds += e.cpu_seconds;
-    }
-    if (!e.ok()) refuse_compile(j, w, e);
-    check_dependencies(j, w);
-    std::string object = w.tree + "/.made/object.o";
-    const bool system_calls = j.request.of->system_calls;
-    check_size(j, object);
-    check_launches(j, object);
-    std::string wrong = lint_symbols(symbols(j, w), j.shown, system_calls);
-    if (wrong.empty() && !system_calls && enters_the_system(j, w))
-        wrong = j.shown + " makes a system call in assembly; no lab needs that";
-    if (!wrong.empty())
-        throw refusal{verdict::BUILD_REJECTED,
-                      wrong,
-                      "rename it, if the name is yours; leave it out, if it is a call",
-                      {}};
-    write_atomically(made_at + "/object.o", read_text(object));
-    return diagnostics(j, w, e);
+    const toolchain &tools = j.tools;
+    const lab &l = *j.request.of;
+    std::ostringstream k;
+    k << "3 " << l.system_calls << "\n"
+      << j.tree_name << "\n"
+      << compiler_key(tools, flags_for(tools, l, j.request.backends));
+    for (const std::string &headers : l.forbidden) k << "not " << headers << "\n";
+    std::vector<std::string> read = tools.headers(l);
+    read.insert(read.end(), {tools.compile_script, l.keep});
+    for (const std::string &path : read) k << "--- " << path << "\n" << read_text(path);
+    k << "--- submission\n" << j.text;
+    return k.str();
 }
 
 // Returns the cache folder with object.o and the compiler's warnings, compiling if necessary.
 std::string object_for(const job &j, built_submission &result)
 {
     object_cache objects(j.tools.build_root + "/submissions/" + j.request.of->name + "/objects");
-    std::string key = j.key();
-    bool found = false;
-    std::string at = objects.find(key, found);
-    result.from_cache = found;
-    if (!found) {
-        std::string fresh = objects.prepare(key);
-        try {
-            write_atomically(fresh + "/warnings", compiled(j, fresh, result.cpu_seconds));
-        } catch (...) {
-            fs::remove_all(fresh);
-            throw;
-        }
-        objects.keep(fresh, at);
-    }
-    result.diagnostics = read_text(at + "/warnings");
-    return at;
+    const std::string key = key_of(j);
+    std::optional<std::string> at = objects.find(key);
+    result.from_cache = at.has_value();
+    if (!at)
+        at = objects.make(key, [&](const std::string &folder) {
+            write_atomically(folder + "/warnings", compiled(j, folder, result.cpu_seconds));
+        });
+    result.diagnostics = read_text(*at + "/warnings");
+    return *at;
 }
 
 // Replaces characters that are special in make rules and shells: "stub (1).cu" -> "stub__1_.cu".
@@ -191,7 +127,7 @@ std::string name_in_tree(const toolchain &t, const fs::path &path)
 
 job make_job(const toolchain &t, const submission_request &request, const build_limits &limits)
 {
-    job j{t, request, limits, {}, {}, {}, {}};
+    job j{t, request, limits};
     std::string path = fs::absolute(request.path).lexically_normal().string();
     j.shown = t.shown(path);
     if (j.shown[0] == '/') j.shown = request.path;
@@ -202,16 +138,12 @@ job make_job(const toolchain &t, const submission_request &request, const build_
         throw refusal{verdict::SUBMISSION_INVALID,
                       fmt::format("{} has a name of {} bytes, and may have one of at most {}",
                                   j.shown, bytes, max_name_bytes),
-                      "name the file you edit, e.g. stub.cu",
-                      {}};
+                      "name the file you edit, e.g. stub.cu"};
     j.text = read_submission(path, j.shown, limits.file_bytes);
     if (fs::path(path).extension() != ".cu")
-        throw refusal{verdict::SUBMISSION_INVALID,
-                      fmt::format("{} is not a .cu file", j.shown),
-                      "name the file you edit, e.g. stub.cu",
-                      {}};
+        throw refusal{verdict::SUBMISSION_INVALID, fmt::format("{} is not a .cu file", j.shown),
+                      "name the file you edit, e.g. stub.cu"};
     j.tree_name = name_in_tree(t, path);
-    j.file = fs::path(j.tree_name).filename().string();
     return j;
 }
 
@@ -233,18 +165,25 @@ std::vector<std::string> telling_warnings(const std::string &diagnostics)
         const std::size_t said = rest.find(end);
         if (number < 0 || where < 0 || said == rest.npos) continue;
         std::string words = fmt::format("line {}: {}", where, rest.substr(said + end.size()));
-        bool new_one = std::find(result.begin(), result.end(), words) == result.end();
+        bool new_one = std::ranges::find(result, words) == result.end();
         if ((number >= first_of_cuda || number == used_before_set) && new_one)
             result.push_back(words);
     }
     return result;
 }
 
+std::string compiler_key(const toolchain &t, const std::vector<std::string> &flags)
+{
+    std::string key = stamp(fs::canonical(t.nvcc)) + t.cxx[0] + "\n";
+    for (const std::string &flag : flags) key += flag + "\n";
+    return key;
+}
+
 std::vector<std::string> flags_for(const toolchain &t, const lab &l,
                                    const std::vector<std::string> &backends)
 {
     std::vector<std::string> result = t.nvcc_flags;
-    if (std::find(backends.begin(), backends.end(), "gpu") == backends.end())
+    if (std::ranges::find(backends, "gpu") == backends.end())
         std::erase_if(result, [](const std::string &flag) {
             return flag.starts_with("-gencode=") && flag.find("code=sm_") != std::string::npos;
         });

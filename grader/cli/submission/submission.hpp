@@ -48,6 +48,9 @@ struct built_submission {
 std::vector<std::string> flags_for(const toolchain &t, const lab &l,
                                    const std::vector<std::string> &backends);
 
+// Identifies the compilers, by version, and their flags: a part of the keys of cached objects.
+std::string compiler_key(const toolchain &t, const std::vector<std::string> &flags);
+
 // Compiles and links under build_root/submissions/LAB. The contract's libraries must be built
 // already. Safe to call concurrently from threads and processes. Throws machine_error if the
 // machine is at fault (no compiler, disk full), stop_requested on Ctrl-C. A student's mistake is a

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -73,17 +74,17 @@ lab read_lab(const json &value, const std::string &where)
     return l;
 }
 
-std::string test_folder(const toolchain &t, const lab &l)
+// Returns a lab's folder in labs, reference or solutions; a test lab has one folder for all.
+std::string folder_in(const toolchain &t, const lab &l, const char *which)
 {
-    return t.source_root + "/grader/tests/labs/" + l.name + "/";
+    return fmt::format("{}/{}/{}/", t.source_root, l.test ? "grader/tests/labs" : which, l.name);
 }
 
 } // namespace
 
 std::string toolchain::header(const lab &l) const
 {
-    return l.test ? test_folder(*this, l) + "lab.hpp"
-                  : source_root + "/labs/" + l.name + "/lab.hpp";
+    return folder_in(*this, l, "labs") + "lab.hpp";
 }
 
 std::vector<std::string> toolchain::headers(const lab &l) const
@@ -93,24 +94,17 @@ std::vector<std::string> toolchain::headers(const lab &l) const
     return all;
 }
 
-std::string toolchain::stub(const lab &l) const
-{
-    return l.test ? test_folder(*this, l) + "stub.cu"
-                  : source_root + "/labs/" + l.name + "/stub.cu";
-}
+std::string toolchain::stub(const lab &l) const { return folder_in(*this, l, "labs") + "stub.cu"; }
 
 std::string toolchain::source(const lab &l, const std::string &implementation) const
 {
-    if (l.test) return test_folder(*this, l) + implementation + ".cu";
     bool ours = implementation == "naive" || implementation == "library";
-    return fmt::format("{}/{}/{}/{}.cu", source_root, ours ? "reference" : "solutions", l.name,
-                       implementation);
+    return folder_in(*this, l, ours ? "reference" : "solutions") + implementation + ".cu";
 }
 
 std::string toolchain::folder_of(const lab &l, const std::string &which) const
 {
-    return l.test ? test_folder(*this, l) + which
-                  : fmt::format("{}/solutions/{}/{}", source_root, l.name, which);
+    return folder_in(*this, l, "solutions") + which;
 }
 
 std::string toolchain::program(const lab &l, const std::string &implementation,
@@ -126,7 +120,7 @@ std::string toolchain::simulated_device() const { return build_root + "/cudasim-
 std::string toolchain::shown(const std::string &path) const
 {
     std::string inside = source_root + "/";
-    return path.rfind(inside, 0) == 0 ? path.substr(inside.size()) : path;
+    return path.starts_with(inside) ? path.substr(inside.size()) : path;
 }
 
 std::vector<std::string> toolchain::lab_names(bool test_too) const
@@ -149,7 +143,6 @@ toolchain read_toolchain(const std::string &path)
     t.build_root = o.need<std::string>("build_root");
     t.ninja = o.get<std::string>("ninja", "ninja");
     t.nvcc = o.need<std::string>("nvcc");
-    t.cuda_version = o.get<std::string>("cuda_version", "");
     t.compile_script = o.need<std::string>("compile_script");
     t.cxx = o.need<strings>("cxx");
     t.nvcc_flags = o.need<strings>("nvcc_flags");
@@ -157,7 +150,6 @@ toolchain read_toolchain(const std::string &path)
     t.link_flags = o.get<strings>("link_flags", {});
     t.cuda_include = o.get<std::string>("cuda_include", "");
     t.cudart_static = o.need<std::string>("cudart_static");
-    t.cudadevrt = o.get<std::string>("cudadevrt", "");
     t.simulator_library = o.need<std::string>("simulator_library");
     for (const json &row : o.need<std::vector<json>>("labs")) t.labs.push_back(read_lab(row, path));
     if (t.cxx.empty()) throw machine_error(fmt::format("{}: \"cxx\" is empty", path));
@@ -172,8 +164,7 @@ std::string toolchain_path()
 
 const lab &lab_called(const toolchain &t, const std::string &name)
 {
-    auto at =
-        std::find_if(t.labs.begin(), t.labs.end(), [&](const lab &l) { return l.name == name; });
+    auto at = std::ranges::find(t.labs, name, &lab::name);
     if (at == t.labs.end()) throw usage_error(fmt::format("no lab is called {}", name));
     return *at;
 }

@@ -31,9 +31,9 @@ struct lab {
 
 struct toolchain {
     std::string source_root, build_root;
-    std::string ninja, nvcc, cuda_version, compile_script;
+    std::string ninja, nvcc, compile_script;
     std::vector<std::string> cxx, nvcc_flags, gpu_archs, link_flags;
-    std::string cuda_include, cudart_static, cudadevrt, simulator_library;
+    std::string cuda_include, cudart_static, simulator_library;
     std::vector<lab> labs;
 
     // Absolute paths. A test lab has all its parts in one folder.

@@ -1,6 +1,5 @@
 // Tests the explanation of a case: its input, the shown lines, the width, and untrusted text.
-#include "cli/explain/explain_page.hpp"
-#include "cli/explain/explanation_text.hpp"
+#include "cli/explain/explanation.hpp"
 #include "cli/explain/html.hpp"
 #include "tests/contains.hpp"
 #include "text/source_view.hpp"
@@ -8,6 +7,8 @@
 #include <doctest/doctest.h>
 
 using namespace cli;
+using grading::line_range;
+using grading::shown_lines;
 
 namespace {
 

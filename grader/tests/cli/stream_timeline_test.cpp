@@ -1,6 +1,6 @@
 // Tests how a timeline is read, described and drawn.
 #include "cli/explain/access_counts.hpp"
-#include "cli/explain/stream_picture.hpp"
+#include "cli/explain/pictures.hpp"
 #include "cli/explain/stream_timeline.hpp"
 #include "tests/contains.hpp"
 

@@ -69,11 +69,12 @@ std::string as_annotations(const json &document)
     constexpr std::size_t max_annotations = 10; // per step; the runner silently drops more
     std::vector<std::string> all;
     std::vector<safe_lab> labs = safe_labs(document, 1000);
-    for (const case_group &t : not_passed(labs))
-        if (t.first->state != case_state::open)
-            all.push_back(annotation(t.first->state == case_state::failed ? place(*t.lab, *t.first)
-                                                                          : std::string(),
-                                     t.title, t.first->words));
+    for (const case_group &t : not_passed(labs)) {
+        const case_state state = t.first->state;
+        if (state == case_state::open) continue;
+        const std::string where = state == case_state::failed ? place(*t.lab, *t.first) : "";
+        all.push_back(annotation(where, t.title, t.first->words));
+    }
     if (all.size() > max_annotations) {
         std::string rest = fmt::format("{} more failures", all.size() - max_annotations + 1);
         all.resize(max_annotations - 1);

@@ -6,10 +6,9 @@
 
 namespace cli {
 
-namespace {
-
-json gradescope_of(const std::vector<safe_lab> &labs, const json &document)
+std::string as_gradescope(const json &document)
 {
+    const std::vector<safe_lab> labs = safe_labs(document, usual_length);
     const bool whole = graded_whole(labs);
     json tests = json::array();
     each_case(labs, [&](const safe_lab &l, const safe_case &c) {
@@ -30,14 +29,7 @@ json gradescope_of(const std::vector<safe_lab> &labs, const json &document)
                    {"execution_time", std::lround(total(labs, &safe_lab::seconds))},
                    {"tests", std::move(tests)}};
     if (whole) result["score"] = total(labs, &safe_lab::points);
-    return result;
-}
-
-} // namespace
-
-std::string as_gradescope(const json &document)
-{
-    return gradescope_of(safe_labs(document, usual_length), document).dump(1) + "\n";
+    return result.dump(1) + "\n";
 }
 
 } // namespace cli

@@ -8,11 +8,10 @@
 
 namespace cli {
 
-namespace {
-
-std::string text_of(const std::vector<safe_lab> &labs, const json &document)
+std::string as_text(const json &document)
 {
     constexpr int width = 80;
+    const std::vector<safe_lab> labs = safe_labs(document, usual_length);
     std::string text;
     for (const std::string &line : lines(overview(labs, document)))
         text += wrapped(line, width, 2) + "\n";
@@ -27,13 +26,6 @@ std::string text_of(const std::vector<safe_lab> &labs, const json &document)
         text += open > 0 ? fmt::format(", {} open\n", open) : "\n";
     }
     return text;
-}
-
-} // namespace
-
-std::string as_text(const json &document)
-{
-    return text_of(safe_labs(document, usual_length), document);
 }
 
 } // namespace cli

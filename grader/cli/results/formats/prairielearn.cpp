@@ -22,10 +22,10 @@ json prairielearn_of(const std::vector<safe_lab> &labs, const json &document)
                          {"message", c.judged_as()},
                          {"output", c.words}});
     });
-    json result = {{"gradable", graded_whole(labs)}, {"message", overview(labs, document)}};
-    if (std::all_of(labs.begin(), labs.end(), [](const safe_lab &l) { return l.refused; }))
-        result["gradable"] = false; // not counted as an attempt
-    if (!result["gradable"]) {
+    // A submission that did not build is not counted as an attempt.
+    const bool gradable = graded_whole(labs) && !std::ranges::all_of(labs, &safe_lab::refused);
+    json result = {{"gradable", gradable}, {"message", overview(labs, document)}};
+    if (!gradable) {
         result["format_errors"] = std::move(errors);
         return result;
     }

@@ -17,31 +17,23 @@ constexpr const char *not_graded =
     "What was not graded is the fault of the machine or of the workbook, or they lack something; "
     "it is no fault of the submission, and no points are given.";
 
-// Returns a member of an object; null if it is missing.
-const json &part(const json &o, const std::string &key)
-{
-    static const json none;
-    auto at = o.is_object() ? o.find(key) : o.end();
-    return at != o.end() ? *at : none;
-}
-
 // Returns the measurements of a passed case; a failure's message has them already.
 std::string measures(const json &whole)
 {
     std::vector<std::string> said;
-    const json &speedup = part(whole, "speedup"), &counters = part(whole, "counters");
-    const json &naive = part(whole, "naive_counters");
-    if (part(speedup, "median").is_number()) { // null if nothing was timed
+    const json &speedup = member(whole, "speedup"), &counters = member(whole, "counters");
+    const json &naive = member(whole, "naive_counters");
+    if (member(speedup, "median").is_number()) { // null if nothing was timed
         said.push_back(fmt::format("{:.2f}x naive", number_at(speedup, "median")));
         if (double required = number_at(speedup, "required"); required > 0)
             said.back() += fmt::format(", needs {:g}x", required);
     }
     for (const auto &[what, value] : counters.items()) {
         if (!value.is_number() || !counters.is_object()) continue;
-        std::string unit = text_at(part(part(whole, "counted_gates"), what), "unit");
+        std::string unit = text_at(member(member(whole, "counted_gates"), what), "unit");
         said.push_back(what + ": " + value_words(value.get<double>(), unit));
-        if (part(naive, what).is_number())
-            said.back() += " (naive " + value_words(number_at(naive, what.c_str()), unit) + ")";
+        if (member(naive, what).is_number())
+            said.back() += " (naive " + value_words(number_at(naive, what), unit) + ")";
     }
     return fmt::format("{}", fmt::join(said, "; "));
 }
@@ -88,8 +80,7 @@ std::string safe_case::judged_as() const
 
 std::size_t safe_lab::count(case_state state) const
 {
-    return static_cast<std::size_t>(std::count_if(
-        cases.begin(), cases.end(), [&](const safe_case &c) { return c.state == state; }));
+    return static_cast<std::size_t>(std::ranges::count(cases, state, &safe_case::state));
 }
 
 std::string short_line(const std::string &raw) { return on_one_line(raw, 200, ' '); }
@@ -98,16 +89,15 @@ std::vector<safe_lab> safe_labs(const json &document, std::size_t max_bytes)
 {
     std::vector<safe_lab> result;
     for (const lab_view &l : labs_of(document)) {
-        safe_lab lab{short_line(l.lab),
-                     short_line(l.status),
-                     shown_file(l),
-                     l.points,
-                     l.max_points,
-                     0,
-                     false,
-                     {},
-                     {}};
-        lab.refused = l.cases.size() == 1 && l.cases[0].name == "build" && !l.cases[0].passed();
+        safe_lab lab{.name = short_line(l.lab),
+                     .status = short_line(l.status),
+                     .file = shown_file(l),
+                     .points = l.points,
+                     .max_points = l.max_points,
+                     .refused =
+                         l.cases.size() == 1 && l.cases[0].name == "build" && !l.cases[0].passed(),
+                     .judged = l.judged(),
+                     .open_points = l.open_points};
         for (const case_view &c : l.cases) {
             double max_points = lab.refused ? l.max_points : c.max_points;
             double seconds = std::clamp(number_at(*c.whole, "duration_ms") / 1000, 0.0, 1e9);
@@ -116,8 +106,6 @@ std::vector<safe_lab> safe_labs(const json &document, std::size_t max_bytes)
                                  max_points, seconds, c.line, c.open_points});
             lab.seconds += seconds;
         }
-        lab.judged = l.judged();
-        lab.open_points = l.open_points;
         for (const std::string &note : open_notes(l))
             lab.open.push_back(on_one_line(note, max_bytes, ' '));
         for (const std::string &warning : l.warnings)
@@ -130,7 +118,7 @@ std::vector<safe_lab> safe_labs(const json &document, std::size_t max_bytes)
 
 bool graded_whole(const std::vector<safe_lab> &labs)
 {
-    return std::all_of(labs.begin(), labs.end(), [](const safe_lab &l) { return l.graded(); });
+    return std::ranges::all_of(labs, &safe_lab::graded);
 }
 
 double total(const std::vector<safe_lab> &labs, double safe_lab::*what)
@@ -192,7 +180,7 @@ std::vector<case_group> not_passed(const std::vector<safe_lab> &labs)
     std::vector<case_group> result;
     each_case(labs, [&](const safe_lab &l, const safe_case &c) {
         if (c.state == case_state::passed) return;
-        auto same = std::find_if(result.begin(), result.end(), [&](const case_group &other) {
+        auto same = std::ranges::find_if(result, [&](const case_group &other) {
             return other.lab == &l && other.first->verdict == c.verdict &&
                    other.first->words == c.words && other.first->line == c.line;
         });

@@ -26,9 +26,9 @@ struct safe_case {
 struct safe_lab {
     std::string name, status, file;
     double points, max_points, seconds = 0;
-    bool refused = false;              // it did not build
-    std::vector<std::string> warnings; // the compiler's; none if nothing failed
-    std::vector<safe_case> cases;
+    bool refused = false;                   // it did not build
+    std::vector<std::string> warnings = {}; // the compiler's; none if nothing failed
+    std::vector<safe_case> cases = {};
     bool judged = true;
     double open_points = 0;
     std::vector<std::string> open = {}; // why points are open

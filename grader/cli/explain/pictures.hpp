@@ -1,4 +1,4 @@
-// Pictures of one request, as SVG for a page that defines the classes they use.
+// Pictures of a request and of streams, as SVG for a page that defines the classes they use.
 #pragma once
 
 #include "access_counts.hpp"
@@ -12,5 +12,8 @@ std::string sectors_picture(const worst_request &w);
 
 // Draws the 32 banks of shared memory, and one row per wavefront with the lanes that it serves.
 std::string banks_picture(const worst_request &w);
+
+// Draws one lane per stream; empty if there is nothing to draw.
+std::string timeline_picture(const stream_timeline &t);
 
 } // namespace cli
