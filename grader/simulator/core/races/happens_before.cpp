@@ -110,7 +110,8 @@ void race_checker::acquire(warp &w, bool block_scope)
 {
     block_order &block = *w.block->order;
     warp_order &own = block.warps[w.index];
-    own.acquired_at = own.strong_read_at;
+    // A barrier of some warps may have handed on a later epoch than the warp's own reads.
+    own.acquired_at = std::max(own.acquired_at, own.strong_read_at);
     if (!block_scope) block.acquired_at = std::max(block.acquired_at, own.strong_read_at);
 }
 
