@@ -9,7 +9,7 @@ namespace {
 
 using parts = std::vector<std::string_view>;
 
-parts split(std::string_view name)
+parts parts_of_name(std::string_view name)
 {
     parts all;
     for (std::size_t at = 0; at <= name.size();) {
@@ -125,7 +125,7 @@ std::size_t sources_of(std::string_view op)
 
 operand_needs needs_of(std::string_view handler)
 {
-    const parts name = split(handler);
+    const parts name = parts_of_name(handler);
     const auto op = name[0];
     if (op == "load") return {.a = need::address, .loads = true};
     if (op == "store") return {.a = need::address, .stores = true};
