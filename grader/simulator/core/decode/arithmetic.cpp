@@ -106,11 +106,7 @@ void decoder::decode_plain(const statement &s)
         if (s.operands[k].negated) flags |= k == 1 ? negate_a : k == 2 ? negate_b : negate_c;
     }
     operand d = destination(s.operands[0], result_type(s, t));
-    draft &x = emit(h);
-    x.ins.d = d;
-    x.ins.a = in[0];
-    x.ins.b = in[1];
-    x.ins.c = in[2];
+    draft &x = emit(h, d, {in[0], in[1], in[2]});
     x.ins.flags = flags;
     x.ins.extra = extra;
     bool carries = op == "addc" || op == "subc" || op == "madc" || has_part(s, "cc");
@@ -143,12 +139,7 @@ void decoder::decode_half(const statement &s, type t)
     operand in[3] = {no_operand, no_operand, no_operand};
     for (std::size_t k = 1; k < s.operands.size(); ++k) in[k - 1] = source(s.operands[k], t);
     operand to = destination(s.operands[0], t);
-    draft &x = emit(h);
-    x.ins.d = to;
-    x.ins.a = in[0];
-    x.ins.b = in[1];
-    x.ins.c = in[2];
-    x.ins.extra = flags;
+    emit(h, to, {in[0], in[1], in[2]}).ins.extra = flags;
 }
 
 void decoder::decode_compare(const statement &s)
@@ -187,18 +178,10 @@ void decoder::decode_compare(const statement &s)
     }
     type result = set ? ptx::type_named(s.op[s.op.size() - 2]) : type::pred;
     operand d = destination(s.operands[0], result);
-    draft &x = emit(h);
-    x.ins.a = a;
-    x.ins.b = b;
-    x.ins.c = c;
-    x.ins.d = d;
+    draft &x = emit(h, d, {a, b, c});
     if (negated) x.ins.flags = negate_c;
-    if (s.paired && s.operands[1].what == kind::reg) {
-        extra |= combine_second;
-        x.ins.offset = s.operands[1].id;
-        x.offset_writes = true;
-    }
-    x.ins.extra = extra;
+    set_second_result(x, s);
+    x.ins.extra = extra | (x.offset_writes ? combine_second : combine_none);
 }
 
 // vadd.u32.s32.s32.sat.max d, a, b, c, for whole words only: computed in 64 bits, then reduced to

@@ -34,15 +34,13 @@ void decoder::decode_copy_start(const statement &s)
     draft d;
     d.ins.site = out_.sites;
     out_.sites += 2; // one for the read, one for the write
-    std::int64_t from_offset = 0, offset = 0;
-    operand from = address_source(operand_at(s, 1), from_offset);
-    if (from_offset != 0)
-        from = computed(
-            "add.u64", type::u64,
-            {from, constant(static_cast<std::uint64_t>(from_offset), register_class::wide)});
-    set_address(d, address_source(operand_at(s, 0), offset));
-    d.ins.offset = offset;
-    d.ins.b = from;
+    const auto [base, offset] = address_of(operand_at(s, 1));
+    d.ins.b = base;
+    if (offset != 0)
+        d.ins.b =
+            computed("add.u64", type::u64,
+                     {base, constant(static_cast<std::uint64_t>(offset), register_class::wide)});
+    set_address(d, operand_at(s, 0));
     const std::uint64_t bytes = operand_at(s, 2).bits;
     if (bytes != 16 && (part(s, 2) == "cg" || (bytes != 4 && bytes != 8)))
         throw unknown_instruction{};

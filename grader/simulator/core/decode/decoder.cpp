@@ -1,6 +1,5 @@
 // Decodes a function: its variables, its statements one by one, and their places in the source.
 #include "decoder.hpp"
-#include "cas_loops.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -51,20 +50,19 @@ void decoder::lay_out_variables()
     area launch("Kernel " + name + " has more parameters than a launch can take", max_parameters);
     area local("Function " + name + " has more local memory than a thread can have",
                max_local_bytes);
-    auto place = [&](const ptx::variable &v) { return calls.place(v); };
     for (const auto &v : in_.source->parameters) {
         out_.parameter_offsets.push_back((entry ? launch : calls).place(v));
         own_parameters_[v.name] = {out_.parameter_offsets.back(),
                                    static_cast<std::uint32_t>(v.bytes)};
     }
     for (const auto &v : in_.source->results) {
-        out_.result_offsets.push_back(place(v));
+        out_.result_offsets.push_back(calls.place(v));
         arguments_[v.name] = {out_.result_offsets.back(), static_cast<std::uint32_t>(v.bytes)};
     }
     for (const auto &v : out_.body.variables) {
         if (v.space == ptx::space::param) {
             auto &slot = arguments_[v.name];
-            if (slot.second < v.bytes) slot = {place(v), static_cast<std::uint32_t>(v.bytes)};
+            if (slot.second < v.bytes) slot = {calls.place(v), static_cast<std::uint32_t>(v.bytes)};
         } else if (v.space == ptx::space::local) {
             locals_[v.name] = local.place(v);
         }
@@ -120,12 +118,12 @@ void decoder::decode_known(const statement &s)
         return;
     }
     if (op == "activemask") {
-        draft &d = emit(need("core.activemask"));
-        d.ins.d = destination(operand_at(s, 0), type::u32);
+        emit(need("core.activemask"), destination(operand_at(s, 0), type::u32), {});
         return;
     }
     if (type t = last_type(s); is_half(t)) return decode_half(s, t);
-    if (op == "createpolicy") return decode_policy(s);
+    if (op == "createpolicy") // a cache hint, without effect
+        return move_to(operand_at(s, 0), type::b64, constant(0, register_class::wide));
     const std::string name = s.opcode();
     if (name == "add.sat.s32" || name == "sub.sat.s32") return decode_saturated(s);
     if (s.op[0].starts_with("v") && s.op[0] != "vabsdiff4") return decode_video(s);
