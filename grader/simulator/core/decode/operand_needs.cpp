@@ -9,17 +9,6 @@ namespace {
 
 using parts = std::vector<std::string_view>;
 
-parts parts_of_name(std::string_view name)
-{
-    parts all;
-    for (std::size_t at = 0; at <= name.size();) {
-        const std::size_t end = std::min(name.find('.', at), name.size());
-        all.push_back(name.substr(at, end - at));
-        at = end + 1;
-    }
-    return all;
-}
-
 need of_type(std::string_view type)
 {
     switch (class_of(ptx::type_named(type))) {
@@ -125,7 +114,7 @@ std::size_t sources_of(std::string_view op)
 
 operand_needs needs_of(std::string_view handler)
 {
-    const parts name = parts_of_name(handler);
+    const parts name = ptx::opcode_parts(handler);
     const auto op = name[0];
     if (op == "load") return {.a = need::address, .loads = true};
     if (op == "store") return {.a = need::address, .stores = true};
