@@ -15,7 +15,7 @@ void decoder::decode_copy(const statement &s)
     if (what == "wait_group" && operand_at(s, 0).what != kind::immediate)
         throw unknown_instruction{};
     std::uint64_t left = what == "wait_group" ? operand_at(s, 0).bits : 0;
-    draft &d = emit(need("core.wait_for_copies"));
+    draft &d = emit("core.wait_for_copies");
     d.ins.extra = static_cast<std::uint32_t>(what == "commit_group" ? copy_wait::commit
                                              : what == "wait_all"   ? copy_wait::all
                                                                     : copy_wait::group);
@@ -54,14 +54,14 @@ void decoder::decode_copy_start(const statement &s)
         d.ins.c = source(last, skips ? type::pred : type::u32);
         d.ins.extra = skips ? 1 : 0;
     }
-    keep(d, "core.copy_async");
+    emit(d, "core.copy_async");
 }
 
 // cp.async.mbarrier.arrive: the copies complete immediately, so no thread has to wait for them.
 void decoder::decode_copy_arrival(const statement &s)
 {
     if (part(s, 3) != "arrive") throw unknown_instruction{};
-    emit(need("core.wait_for_copies")).ins.extra = static_cast<std::uint32_t>(copy_wait::all);
+    emit("core.wait_for_copies").ins.extra = static_cast<std::uint32_t>(copy_wait::all);
     if (has_part(s, "noinc")) arrive(s, operand_at(s, 0), "mbarrier_arrive", nullptr, no_operand);
 }
 

@@ -84,7 +84,7 @@ void decoder::decode_warp_sync(const statement &s)
     if (!pending_resize_.empty()) throw unknown_instruction{};
     d.ins.extra = mask;
     d.extra_reads = is_register(mask);
-    keep(d, name);
+    emit(d, name);
 }
 
 } // namespace simulator::core::decoding

@@ -50,7 +50,7 @@ void decoder::decode_terminator(const statement &s, block_terminator end)
         check_operands(before);
     } catch (const unknown_instruction &) {
         drafts_.resize(before);
-        emit(find_handler("core.unsupported"));
+        emit("core.unsupported");
         emit(nullptr); // closes the block, but is never reached: the grid has stopped
     }
     pending_resize_.clear();

@@ -86,7 +86,7 @@ void decoder::decode_straight(const statement &s)
     } catch (const unknown_instruction &) {
         drafts_.resize(before);
         pending_resize_.clear();
-        emit(find_handler("core.unsupported"));
+        emit("core.unsupported");
     }
     guard_ = no_operand;
 }
@@ -106,7 +106,7 @@ void decoder::decode_known(const statement &s)
     if (op == "cvt") return decode_cvt(s);
     if (op == "setp" || op == "set") return decode_compare(s);
     if (op == "fence" || op == "membar") {
-        emit(need(fence_of(s)));
+        emit(fence_of(s));
         return;
     }
     if (op == "prefetch" || op == "prefetchu" || op == "discard" || op == "applypriority" ||
@@ -114,11 +114,11 @@ void decoder::decode_known(const statement &s)
         return; // no effect on sequentially consistent memory without caches
     if (op == "isspacep") return decode_isspacep(s);
     if (op == "trap" || op == "brkpt") {
-        emit(need("core." + std::string(op)));
+        emit("core." + std::string(op));
         return;
     }
     if (op == "activemask") {
-        emit(need("core.activemask"), destination(operand_at(s, 0), type::u32), {});
+        emit("core.activemask", destination(operand_at(s, 0), type::u32));
         return;
     }
     if (type t = last_type(s); is_half(t)) return decode_half(s, t);
@@ -133,13 +133,13 @@ void decoder::decode_known(const statement &s)
 void decoder::finish()
 {
     mark_moves();
-    name_roles();
+    set_roles();
     out_.register_bytes = place_registers(drafts_, out_.lists, out_.blocks, classes_);
     out_.instructions.reserve(drafts_.size());
     for (auto &d : drafts_) out_.instructions.push_back(d.ins);
     for (auto &list : out_.lists) out_.list_pointers.push_back(list.data());
     for (auto &b : out_.blocks) b.terminator = b.last;
-    name_places();
+    set_places();
     std::size_t n = out_.body.statements.size() + 1;
     out_.own.lanes_off.assign(n, 0);
     out_.own.counted.assign(n, {});
@@ -149,7 +149,7 @@ void decoder::finish()
     out_.own.lanes_run.assign(out_.blocks.size(), 0);
 }
 
-void decoder::name_roles()
+void decoder::set_roles()
 {
     std::vector<char> read(classes_.size(), 0);
     for (const draft &d : drafts_) each_read(d, out_.lists, [&](operand o) { read[o] = 1; });
@@ -167,7 +167,7 @@ void decoder::name_roles()
     }
 }
 
-void decoder::name_places()
+void decoder::set_places()
 {
     int first = -1;
     for (const auto &s : out_.body.statements)

@@ -89,8 +89,8 @@ private:
     void decode_straight(const statement &);
     void decode_known(const statement &);
     void finish();
-    void name_roles();
-    void name_places();
+    void set_roles();
+    void set_places();
 
     // blocks.cpp
     void find_leaders();
@@ -108,10 +108,13 @@ private:
     void mark_moves();
 
     // operands.cpp
-    draft &emit(handler);
-    draft &emit(handler, operand d, std::initializer_list<operand> sources);
-    void keep(draft, const std::string &name); // emits it with that handler
-    static handler need(const std::string &opcode);
+    // Appends an instruction of the current statement, with its guard. The reference is valid until
+    // the next one.
+    draft &emit(handler, operand d = no_operand, std::initializer_list<operand> sources = {});
+    draft &emit(const std::string &opcode, operand d = no_operand,
+                std::initializer_list<operand> sources = {});
+    draft &emit(draft, const std::string &opcode);
+    static handler handler_of(const std::string &opcode);
     operand new_register(type);
     operand constant(std::uint64_t bits, register_class);
     std::uint32_t add_list(std::vector<operand>);

@@ -39,8 +39,8 @@ void decoder::arrive(const statement &s, const ptx::operand &at, const std::stri
     d.ins.bytes = 8;
     d.ins.count = 1;
     d.ins.flags |= strong;
-    emit(need("core.fence"));
-    keep(d, (in_shared(s) ? "atomic.shared." : "atomic.generic.") + how + ".b64");
+    emit("core.fence");
+    emit(d, (in_shared(s) ? "atomic.shared." : "atomic.generic.") + how + ".b64");
 }
 
 // Tests if the phase that a state or a parity belongs to has completed.
@@ -55,8 +55,8 @@ void decoder::decode_test_wait(const statement &s)
     load.ins.flags = strong;
     operand now = load.ins.d = new_register(type::u64);
     operand then = source(operand_at(s, 2), type::u64);
-    keep(load, in_shared(s) ? "load.shared.8x8" : "load.generic.8x8");
-    emit(need("core.acquire"));
+    emit(load, in_shared(s) ? "load.shared.8x8" : "load.generic.8x8");
+    emit("core.acquire");
     operand shift = constant(mbarrier_phase_bit, register_class::narrow),
             one = constant(1, register_class::wide);
     now = computed("shr.u64", type::u64, {now, shift});
@@ -67,7 +67,7 @@ void decoder::decode_test_wait(const statement &s)
         then = computed("shr.u64", type::u64, {then, shift});
     }
     operand p = destination(operand_at(s, 0), type::pred);
-    emit(need("setp.ne.u64"), p, {now, then});
+    emit("setp.ne.u64", p, {now, then});
 }
 
 } // namespace simulator::core::decoding

@@ -177,24 +177,24 @@ void decoder::decode_load_or_store(const statement &s)
     if (guesses_[current_] != 0) d.ins.flags |= guess;
     if (p.is_volatile) d.ins.wide |= 4;
     if (p.block_scope) d.ins.wide |= 8;
-    if (p.releases) emit(need(fence_of(s)));
-    keep(d, name);
-    if (p.acquires) emit(need("core.acquire")).ins.wide = p.block_scope ? 8 : 0;
+    if (p.releases) emit(fence_of(s));
+    emit(d, name);
+    if (p.acquires) emit("core.acquire").ins.wide = p.block_scope ? 8 : 0;
 }
 
 void decoder::place_param(draft &d, const ptx::operand &place, bool store, const std::string &width)
 {
     if (auto a = arguments_.find(place.name); a != arguments_.end()) {
         d.ins.offset = place_within(d, a->second, place);
-        keep(d, (store ? "argument.store." : "argument.load.") + width);
+        emit(d, (store ? "argument.store." : "argument.load.") + width);
     } else if (auto p = own_parameters_.find(place.name); p != own_parameters_.end()) {
         d.ins.offset = place_within(d, p->second, place);
         bool entry = in_.source->entry;
         if (entry && store) throw unknown_instruction{};
-        keep(d, (entry ? "parameter." : store ? "argument.store." : "argument.load.") + width);
+        emit(d, (entry ? "parameter." : store ? "argument.store." : "argument.load.") + width);
     } else if (place.name.empty() && !store && in_.source->entry) {
         set_address(d, place);
-        keep(d, "parameter_at." + width);
+        emit(d, "parameter_at." + width);
     } else {
         throw unknown_instruction{};
     }
@@ -223,9 +223,9 @@ void decoder::decode_atomic(const statement &s)
     d.ins.count = 1;
     d.ins.flags |= strong;
     if (p.block_scope) d.ins.wide |= 8;
-    if (p.releases) emit(need(fence_of(s)));
-    keep(d, std::string("atomic.") + space_name(p.space) + "." + p.operation + "." + type_name);
-    if (p.acquires) emit(need("core.acquire")).ins.wide = p.block_scope ? 8 : 0;
+    if (p.releases) emit(fence_of(s));
+    emit(d, std::string("atomic.") + space_name(p.space) + "." + p.operation + "." + type_name);
+    if (p.acquires) emit("core.acquire").ins.wide = p.block_scope ? 8 : 0;
 }
 
 // alloca.u64 pointer, bytes, alignment
@@ -241,7 +241,7 @@ void decoder::decode_alloca(const statement &s)
     if (!std::has_single_bit(align) || align > max_local_bytes) throw unknown_instruction{};
     const operand bytes = source(operand_at(s, 1), type::u64);
     const operand to = destination(operand_at(s, 0), type::u64);
-    emit(need("core.alloca"), to, {bytes}).ins.offset = static_cast<std::int64_t>(align);
+    emit("core.alloca", to, {bytes}).ins.offset = static_cast<std::int64_t>(align);
 }
 
 void decoder::decode_cvta(const statement &s)
@@ -254,9 +254,9 @@ void decoder::decode_cvta(const statement &s)
                                                         : 0;
     const operand a = source(operand_at(s, 1), t), d = destination(operand_at(s, 0), t);
     if (window == 0)
-        emit(need("mov.u64"), d, {a});
+        emit("mov.u64", d, {a});
     else
-        emit(need(to ? "sub.u64" : "add.u64"), d, {a, constant(window, register_class::wide)});
+        emit(to ? "sub.u64" : "add.u64", d, {a, constant(window, register_class::wide)});
 }
 
 void decoder::decode_isspacep(const statement &s)
@@ -264,11 +264,11 @@ void decoder::decode_isspacep(const statement &s)
     const operand a = source(operand_at(s, 1), type::u64),
                   d = destination(operand_at(s, 0), type::pred);
     const auto where = part(s, 1);
-    emit(need("core.isspacep"), d, {a}).ins.extra = where.starts_with("shared") ? 1
-                                                    : where == "local"          ? 2
-                                                    : where == "param"          ? 3
-                                                    : where == "const"          ? 4
-                                                                                : 0;
+    emit("core.isspacep", d, {a}).ins.extra = where.starts_with("shared") ? 1
+                                              : where == "local"          ? 2
+                                              : where == "param"          ? 3
+                                              : where == "const"          ? 4
+                                                                          : 0;
 }
 
 } // namespace simulator::core::decoding

@@ -12,13 +12,13 @@ void decoder::decode_mov(const statement &s)
     } else if (to.what == kind::vector) {
         draft parts = vector_move(to, t, true);
         parts.ins.a = source(from, t);
-        keep(parts, "core.unpack");
+        emit(parts, "core.unpack");
     } else if (from.what == kind::vector) {
         draft parts = vector_move(from, t, false);
         parts.ins.d = destination(to, t);
-        keep(parts, "core.pack");
+        emit(parts, "core.pack");
     } else {
-        const handler h = need(s.opcode());
+        const handler h = handler_of(s.opcode());
         const operand a = source(from, t), d = destination(to, t);
         draft &x = emit(h, d, {a});
         if (from.negated) x.ins.flags = negate_a;
@@ -36,8 +36,7 @@ void decoder::move_vector(const statement &s, type t)
     const std::string name = "mov." + std::string(s.op.back());
     std::vector<operand> read;
     for (const auto &e : from.elements) read.push_back(computed(name, t, {source(e, t)}));
-    for (std::size_t k = 0; k < count; ++k)
-        emit(need(name), destination(to.elements[k], t), {read[k]});
+    for (std::size_t k = 0; k < count; ++k) emit(name, destination(to.elements[k], t), {read[k]});
 }
 
 draft decoder::vector_move(const ptx::operand &v, type t, bool writes)

@@ -22,10 +22,14 @@ bool is_constant_of(const ptx::operand &o, type t)
 
 } // namespace
 
-draft &decoder::emit(handler run)
+draft &decoder::emit(handler run, operand to, std::initializer_list<operand> sources)
 {
     draft d;
     d.ins.run = run;
+    d.ins.d = to;
+    operand *in[] = {&d.ins.a, &d.ins.b, &d.ins.c};
+    std::size_t k = 0;
+    for (const operand o : sources) *in[k++] = o;
     d.ins.statement = current_;
     if (guard_ != no_operand) {
         d.ins.guard = guard_;
@@ -35,27 +39,22 @@ draft &decoder::emit(handler run)
     return drafts_.back();
 }
 
-draft &decoder::emit(handler run, operand d, std::initializer_list<operand> sources)
+draft &decoder::emit(const std::string &opcode, operand to, std::initializer_list<operand> sources)
 {
-    draft &x = emit(run);
-    x.ins.d = d;
-    operand *in[] = {&x.ins.a, &x.ins.b, &x.ins.c};
-    std::size_t k = 0;
-    for (const operand o : sources) *in[k++] = o;
-    return x;
+    return emit(handler_of(opcode), to, sources);
 }
 
-void decoder::keep(draft d, const std::string &name)
+draft &decoder::emit(draft d, const std::string &opcode)
 {
-    draft &x = emit(need(name));
+    draft &x = emit(opcode);
     d.ins.run = x.ins.run;
     d.ins.guard = x.ins.guard;
     d.ins.guard_flip = x.ins.guard_flip;
     d.ins.statement = x.ins.statement;
-    x = d;
+    return x = d;
 }
 
-handler decoder::need(const std::string &opcode)
+handler decoder::handler_of(const std::string &opcode)
 {
     handler h = find_handler(opcode);
     if (h == nullptr) throw unknown_instruction{};
@@ -135,7 +134,7 @@ operand decoder::source_register(operand id, type t)
 
 void decoder::resize(operand to, operand from, type t)
 {
-    draft &d = emit(need("core.resize"), to, {from});
+    draft &d = emit("core.resize", to, {from});
     d.ins.wide = classes_[to] == register_class::wide ? 1 : 2;
     d.ins.flags = is_signed(t) ? signed_value : 0;
 }
@@ -157,7 +156,7 @@ operand decoder::source_special(const ptx::operand &o, type t)
     if (s == special::unknown || o.bits != 0) throw unknown_instruction{};
     type natural = core::is_wide(s) ? type::u64 : type::u32;
     operand r = new_register(natural);
-    draft &d = emit(need("core.special"), r, {});
+    draft &d = emit("core.special", r);
     d.ins.extra = static_cast<std::uint32_t>(s);
     d.ins.wide = core::is_wide(s) ? 1 : 0;
     return source_register(r, t);
@@ -167,7 +166,7 @@ operand decoder::source_symbol(const std::string &name, std::uint64_t addend, ty
 {
     if (auto l = locals_.find(name); l != locals_.end()) {
         operand r = new_register(t);
-        draft &d = emit(need("core.local_address"), r, {});
+        draft &d = emit("core.local_address", r);
         d.ins.offset = static_cast<std::int64_t>(l->second + addend);
         d.ins.wide = is_wide(t) ? 1 : 0;
         return r;
@@ -205,7 +204,7 @@ void decoder::finish_destinations()
 operand decoder::computed(const std::string &opcode, type t, std::initializer_list<operand> from,
                           std::uint32_t extra)
 {
-    const handler h = need(opcode);
+    const handler h = handler_of(opcode);
     const operand r = new_register(t);
     emit(h, r, from).ins.extra = extra;
     return r;
@@ -214,7 +213,7 @@ operand decoder::computed(const std::string &opcode, type t, std::initializer_li
 void decoder::move_to(const ptx::operand &to, type t, operand from)
 {
     const operand d = destination(to, t);
-    emit(need(is_wide(t) ? "mov.b64" : "mov.b32"), d, {from});
+    emit(is_wide(t) ? "mov.b64" : "mov.b32", d, {from});
 }
 
 // The second result of `d|p`, a predicate: its register goes into the offset.

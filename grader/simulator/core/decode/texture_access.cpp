@@ -77,7 +77,7 @@ void decoder::decode_texture(const statement &s)
     d.ins.extra = add_list(channels);
     d.ins.count = 4;
     d.list = draft::list_role::writes;
-    keep(d, "core.texture");
+    emit(d, "core.texture");
 }
 
 // suld.b.2d.v2.b32.trap {a, b}, [object, {x, y}] becomes the computation of the address and a load
@@ -106,10 +106,9 @@ void decoder::decode_surface(const statement &s)
     const operand guard = guard_;
     const std::uint32_t flip = guard_flip_;
     guard_ = no_operand; // no lane is inside where the guard is false
-    emit(need("mov.pred"), inside, {constant(0, register_class::predicate)});
+    emit("mov.pred", inside, {constant(0, register_class::predicate)});
     guard_ = guard;
-    draft &find =
-        emit(need("core.surface_address"), address, {static_cast<operand>(place.id), x, y});
+    draft &find = emit("core.surface_address", address, {static_cast<operand>(place.id), x, y});
     find.ins.extra = z;
     find.extra_reads = true;
     find.ins.offset = inside;
@@ -122,7 +121,7 @@ void decoder::decode_surface(const statement &s)
     d.ins.wide |= 2;
     guard_ = inside;
     guard_flip_ = 0;
-    keep(d, (store ? "store.global." : "load.global.") + std::to_string(d.ins.bytes) +
+    emit(d, (store ? "store.global." : "load.global.") + std::to_string(d.ins.bytes) +
                 ((d.ins.wide & 1) != 0 ? "x8" : "x4"));
     guard_ = guard;
     guard_flip_ = flip;
@@ -132,13 +131,8 @@ void decoder::decode_surface(const statement &s)
 void decoder::set_to_zero(const draft &load)
 {
     const bool wide = (load.ins.wide & 1) != 0;
-    std::vector<operand> to = {load.ins.d};
-    if (load.list == draft::list_role::writes) to = out_.lists[load.ins.extra];
-    for (operand o : to) {
-        if (o == no_operand) continue;
-        emit(need(wide ? "mov.b64" : "mov.b32"), o,
-             {constant(0, wide ? register_class::wide : register_class::narrow)});
-    }
+    const operand zero = constant(0, wide ? register_class::wide : register_class::narrow);
+    each_write(load, out_.lists, [&](operand o) { emit(wide ? "mov.b64" : "mov.b32", o, {zero}); });
 }
 
 } // namespace simulator::core::decoding
