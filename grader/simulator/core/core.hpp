@@ -75,7 +75,7 @@ enum instruction_flags : std::uint8_t { // bits of instruction::flags
     only_moved = 2, // a load whose registers go only to stores
     negate_b = 4,
     negate_c = 8,
-    guess = 16,         // a load, see decode/cas_loops.hpp
+    guess = 16,         // a load, see decode/cas_loops.cpp
     leaves_kernel = 32, // exit: also ends a thread that is inside a function
     orders_memory = 64, // a warp-synchronous instruction: __syncwarp
     strong = 128,       // an access: volatile, atomic or with a memory order

@@ -45,7 +45,7 @@ struct shadow_cell { // for a word, a byte or a whole line
 struct shadow_line {
     enum class split : std::uint8_t { whole, words, bytes };
     shadow_cell whole;
-    shadow_cell *cells = nullptr; // null until the line is split
+    std::unique_ptr<shadow_cell[]> cells; // null until the line is split
     epoch latest = 0;
     split split_into = split::whole;
     std::uint8_t capacity = 0; // number of cells
@@ -95,7 +95,6 @@ struct block_order {
     std::array<arrivals, 16> barriers;
     std::vector<shadow_line> shared;
     std::uint32_t era = 0; // clock era, see race_checker::reset
-    ~block_order();
 };
 
 using release_histories = std::unordered_map<std::uint32_t, release_history>; // by block number

@@ -56,12 +56,7 @@ private:
             read_place();
         } else if (t == ".local" || t == ".shared" || t == ".param" || t == ".global" ||
                    t == ".const") {
-            const variable kind = take_kind(in_, space_named(t));
-            do {
-                out_.variables.push_back(take_named(in_, kind));
-                if (in_.accept("=")) take_initialisers(in_, out_.variables.back());
-            } while (in_.accept(","));
-            in_.expect(";");
+            take_variables(in_, take_kind(in_, space_named(t)), out_.variables);
         } else if (t == ".pragma") {
             skip_to_semicolon(in_);
         } else if (t == ".file") {
@@ -84,20 +79,10 @@ private:
                 names_.declare_range(name, add_registers(kind, take_count(in_)));
                 in_.expect(">");
             } else {
-                declare(name, kind, elements);
+                names_.declare(name, add_registers(kind, elements));
             }
         } while (in_.accept(","));
         in_.expect(";");
-    }
-
-    // Declares one register, or the registers of a vector: `foo` of `.reg .v2 .u32 foo`.
-    void declare(std::string_view name, ptx::type kind, std::uint64_t elements)
-    {
-        const register_range range = add_registers(kind, elements);
-        if (elements > 1)
-            names_.declare_vector(name, range);
-        else
-            names_.declare(name, range);
     }
 
     register_range add_registers(ptx::type kind, std::uint64_t count)
@@ -106,7 +91,7 @@ private:
         if (first > max_registers || count > max_registers - first)
             refuse(in_.line(), "too many registers");
         out_.registers.resize(first + count, kind);
-        return {static_cast<int>(first), static_cast<int>(count), kind};
+        return {static_cast<int>(first), static_cast<int>(count)};
     }
 
     // ---- parameters, results and operands of calls that are registers ----
@@ -120,7 +105,7 @@ private:
                 if (!v.in_register) continue;
                 if (v.bytes == 0 || v.bytes / size_of(v.type) > 4 || size_of(v.type) > 8)
                     refuse(v.text_line, "a register parameter of that size");
-                declare(v.name, v.type, v.bytes / size_of(v.type));
+                names_.declare(v.name, add_registers(v.type, v.bytes / size_of(v.type)));
                 if (list == &function_.parameters) move_parameter(statement{}, v.name, false, {});
             }
     }
@@ -145,19 +130,10 @@ private:
         out_.statements.push_back(std::move(s));
     }
 
-    static operand register_operand(int id)
-    {
-        operand o;
-        o.what = operand::kind::reg;
-        o.id = id;
-        return o;
-    }
+    static operand register_operand(int id) { return {.what = operand::kind::reg, .id = id}; }
     static operand number_operand(std::uint64_t bits)
     {
-        operand o;
-        o.what = operand::kind::immediate;
-        o.bits = bits;
-        return o;
+        return {.what = operand::kind::immediate, .bits = bits};
     }
 
     // Stores registers to the `.param` variable of that name, or loads them: those in `data`, or
@@ -169,9 +145,7 @@ private:
             data = vector ? vector_operand(*vector)
                           : register_operand(names_.find_register(name, scopes::of_function));
         }
-        operand at;
-        at.what = operand::kind::address;
-        at.name = name;
+        const operand at{.what = operand::kind::address, .name = name};
         const bool vector = data.what == operand::kind::vector;
         const int first = vector ? data.elements[0].id : data.id;
         const ptx::type kind = out_.registers[static_cast<std::size_t>(first)];
@@ -211,9 +185,7 @@ private:
                     loads.emplace_back(name, e);
                 else
                     move_parameter(s, name, true, e);
-                e = operand{};
-                e.what = operand::kind::symbol;
-                e.name = name;
+                e = {.what = operand::kind::symbol, .name = name};
             }
         }
         const statement like = s;
@@ -253,20 +225,14 @@ private:
 
     void read_place()
     {
-        source_place p;
-        p.file = static_cast<int>(take_number(in_));
-        p.line = static_cast<int>(take_number(in_));
-        p.column = static_cast<int>(take_number(in_));
+        source_place p = take_place();
         while (in_.accept(",")) {
             auto t = in_.take();
             if (t == "function_name") {
                 in_.take();
                 if (in_.accept("+")) take_number(in_);
             } else if (t == "inlined_at") {
-                int file = static_cast<int>(take_number(in_));
-                int line = static_cast<int>(take_number(in_));
-                int column = static_cast<int>(take_number(in_));
-                p.parent = place_of(file, line, column);
+                p.parent = index_of(take_place());
             } else {
                 fail(in_.line(), "`" + std::string(t) + "` in .loc");
             }
@@ -276,13 +242,18 @@ private:
         latest_[{p.file, p.line, p.column}] = place_;
     }
 
-    // Returns the last row of that position: the compiler writes a caller's row before its
-    // callee's.
-    int place_of(int file, int line, int column)
+    source_place take_place()
     {
-        auto it = latest_.find({file, line, column});
+        const auto number = [&] { return static_cast<int>(take_number(in_)); };
+        return {.file = number(), .line = number(), .column = number()};
+    }
+
+    // Returns the last row of that place: the compiler writes a caller's row before its callee's.
+    int index_of(const source_place &p)
+    {
+        auto it = latest_.find({p.file, p.line, p.column});
         if (it != latest_.end()) return it->second;
-        out_.places.push_back({file, line, column, -1});
+        out_.places.push_back(p);
         return static_cast<int>(out_.places.size()) - 1;
     }
 
@@ -305,7 +276,7 @@ private:
         }
         if (!word_character(t[0]))
             fail(s.text_line, "`" + std::string(t) + "` where an instruction should be");
-        split(t, s.op);
+        s.op = opcode_parts(t);
         read_operands(s);
         if (s.op[0] == "call") return add_call(std::move(s));
         if (s.op[0] == "ret") store_register_results(s);
@@ -314,8 +285,7 @@ private:
 
     void read_label(std::string_view name)
     {
-        if (in_.at(".branchtargets")) {
-            in_.take();
+        if (in_.accept(".branchtargets")) {
             auto &table = names_.add_table(name);
             do table.push_back(in_.take());
             while (in_.accept(","));
@@ -324,15 +294,6 @@ private:
             skip_to_semicolon(in_);
         } else {
             names_.place_label(name, out_.statements.size());
-        }
-    }
-
-    static void split(std::string_view t, std::vector<std::string_view> &parts)
-    {
-        while (!t.empty()) {
-            auto dot = t.find('.');
-            parts.push_back(t.substr(0, dot));
-            t = dot == t.npos ? std::string_view() : t.substr(dot + 1);
         }
     }
 
@@ -417,10 +378,7 @@ private:
             o.what = operand::kind::symbol;
             o.name = name;
         }
-        if (in_.accept("+"))
-            o.bits = take_number(in_);
-        else if (in_.at("-"))
-            o.bits = take_number(in_);
+        if (in_.accept("+") || in_.at("-")) o.bits = take_number(in_);
     }
 
     void resolve(const pending_target &t)

@@ -86,7 +86,7 @@ std::vector<int> immediate_post_dominators(const flow_graph &g)
     std::vector<int> rank(n + 1, -1), dominator(n + 1, -1);
     for (std::size_t i = 0; i < order.size(); ++i) rank[order[i]] = static_cast<int>(i);
     dominator[n] = n;
-    auto meet = [&](int a, int b) {
+    const auto intersect = [&](int a, int b) { // of Cooper, Harvey and Kennedy (2001)
         while (a != b) {
             while (rank[a] < rank[b]) a = dominator[a];
             while (rank[b] < rank[a]) b = dominator[b];
@@ -99,7 +99,7 @@ std::vector<int> immediate_post_dominators(const flow_graph &g)
             if (*it == n) continue;
             int best = -1;
             for (int s : out[*it])
-                if (rank[s] >= 0 && dominator[s] >= 0) best = best < 0 ? s : meet(best, s);
+                if (rank[s] >= 0 && dominator[s] >= 0) best = best < 0 ? s : intersect(best, s);
             if (best >= 0 && dominator[*it] != best) {
                 dominator[*it] = best;
                 changed = true;

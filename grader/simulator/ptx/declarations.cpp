@@ -2,6 +2,7 @@
 #include "declarations.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace simulator::ptx {
 namespace {
@@ -13,7 +14,7 @@ std::uint32_t take_alignment(lexer &in)
 {
     const int line = in.line();
     const std::uint64_t n = take_number(in);
-    if (n == 0 || (n & (n - 1)) != 0 || n > max_alignment)
+    if (!std::has_single_bit(n) || n > max_alignment)
         refuse(line, "an alignment of " + std::to_string(n) +
                          " bytes: it must be a power of two of at most " +
                          std::to_string(max_alignment));
@@ -41,6 +42,24 @@ initial_value take_initial_value(lexer &in)
     return v;
 }
 
+void take_initialisers(lexer &in, variable &v)
+{
+    if (!in.accept("{")) {
+        v.values.push_back(take_initial_value(in));
+        return;
+    }
+    int depth = 1; // nested braces, in arrays of arrays, only group
+    while (depth > 0) {
+        if (in.accept("{")) {
+            ++depth;
+        } else if (in.accept("}")) {
+            --depth;
+        } else if (!in.accept(",")) {
+            v.values.push_back(take_initial_value(in));
+        }
+    }
+}
+
 } // namespace
 
 space space_named(std::string_view t)
@@ -64,12 +83,11 @@ variable take_kind(lexer &in, ptx::space where)
             v.align = take_alignment(in);
         } else if (t == ".v2" || t == ".v4") {
             count = t == ".v2" ? 2 : 4;
+        } else if (t.starts_with(".attribute")) {
+            in.expect("(");
+            while (!in.accept(")")) v.managed |= in.take() == ".managed";
         } else if (t == ".ptr" || t == ".global" || t == ".const" || t == ".shared" ||
-                   t == ".local" || t.starts_with(".attribute")) {
-            if (t.starts_with(".attribute")) {
-                in.expect("(");
-                while (!in.accept(")")) v.managed |= in.take() == ".managed";
-            }
+                   t == ".local") { // of a pointer: without effect
         } else if (v.type = type_named(t.substr(1)); v.type == type::none) {
             fail(v.text_line, "`" + std::string(t) + "` is not a type known here");
         }
@@ -92,22 +110,13 @@ variable take_named(lexer &in, variable v)
     return v;
 }
 
-void take_initialisers(lexer &in, variable &v)
+void take_variables(lexer &in, const variable &kind, std::vector<variable> &all)
 {
-    if (!in.accept("{")) {
-        v.values.push_back(take_initial_value(in));
-        return;
-    }
-    int depth = 1; // nested braces, in arrays of arrays, only group
-    while (depth > 0) {
-        if (in.accept("{")) {
-            ++depth;
-        } else if (in.accept("}")) {
-            --depth;
-        } else if (!in.accept(",")) {
-            v.values.push_back(take_initial_value(in));
-        }
-    }
+    do {
+        all.push_back(take_named(in, kind));
+        if (in.accept("=")) take_initialisers(in, all.back());
+    } while (in.accept(","));
+    in.expect(";");
 }
 
 void skip_to_semicolon(lexer &in)

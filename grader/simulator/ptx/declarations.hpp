@@ -11,7 +11,8 @@ space space_named(std::string_view directive); // ".shared"; global for any othe
 variable take_kind(lexer &, ptx::space);
 // Reads name[64] of such a declaration.
 variable take_named(lexer &, variable kind);
-void take_initialisers(lexer &, variable &); // the values after `=`
+// Reads all names of such a declaration with their initial values, and the semicolon.
+void take_variables(lexer &, const variable &kind, std::vector<variable> &);
 
 void skip_to_semicolon(lexer &);
 

@@ -95,6 +95,16 @@ image_ptx search(std::span<const std::byte> image, int architecture)
     return {{}, std::string("it holds machine code only, no PTX") + how};
 }
 
+// Cuts the image off from the rest of its segment; unchanged if its header is invalid.
+std::span<const std::byte> whole_image(std::span<const std::byte> image)
+{
+    if (image.size() < image_header) return image;
+    const std::uint64_t header = read<std::uint16_t>(image, 6),
+                        size = read<std::uint64_t>(image, 8);
+    const bool fits = header <= image.size() && size <= image.size() - header;
+    return fits ? image.first(header + size) : image;
+}
+
 } // namespace
 
 std::string ptx_of_image(std::span<const std::byte> image, int architecture)
@@ -124,20 +134,6 @@ std::span<const std::byte> loaded_bytes(const void *image)
     if (q.end == 0) return {};
     return {static_cast<const std::byte *>(image), q.end - q.at};
 }
-
-namespace {
-
-// Cuts the image off from the rest of its segment; unchanged if its header is invalid.
-std::span<const std::byte> whole_image(std::span<const std::byte> image)
-{
-    if (image.size() < image_header) return image;
-    const std::uint64_t header = read<std::uint16_t>(image, 6),
-                        size = read<std::uint64_t>(image, 8);
-    const bool fits = header <= image.size() && size <= image.size() - header;
-    return fits ? image.first(header + size) : image;
-}
-
-} // namespace
 
 fat_binary images_of_wrapper(const void *wrapper)
 {

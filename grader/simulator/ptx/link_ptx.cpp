@@ -1,5 +1,6 @@
 // Merges the PTX of separately compiled files (-rdc=true) into one text.
 #include "fatbin.hpp"
+#include "ptx_lexer.hpp"
 
 #include <cctype>
 #include <charconv>
@@ -12,12 +13,6 @@
 namespace simulator {
 
 namespace {
-
-bool in_name(char c)
-{
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%' ||
-           c == '.';
-}
 
 // Returns names, numbers, directives and strings whole, and any other character alone; skips
 // comments.
@@ -39,25 +34,24 @@ std::string_view next_token(std::string_view text, std::size_t &at)
         at = text.find('"', at + 1);
         if (at == text.npos) throw std::runtime_error("PTX: a string without its end");
         ++at;
-    } else if (in_name(text[at])) {
-        while (at < text.size() && in_name(text[at])) ++at;
+    } else if (ptx::word_character(text[at])) {
+        while (at < text.size() && ptx::word_character(text[at])) ++at;
     } else {
         ++at;
     }
     return text.substr(start, at - start);
 }
 
-enum class item_kind { heading, file, section, variable, function, other };
+enum class item_kind { heading, file, variable, function, other };
 enum class linkage { local, visible, weak, external };
 
 // One statement outside functions: a directive, a variable, or a function with its body.
 struct item {
     item_kind kind = item_kind::other;
     linkage visibility = linkage::local;
-    std::string name;
+    std::string name; // of a variable or function
     std::string text;
-    // The start of a function's body in `text`; the size of `text` if it has none.
-    std::size_t head_end = 0;
+    bool has_body = false; // of a function
 };
 
 // The head of a function is `.func (results) name (parameters)`, of a variable `.type name[size]`.
@@ -76,7 +70,7 @@ void name_item(item &it)
             token == ".global" || token == ".const" || token == ".shared" || token == ".local";
         if (in_space && it.kind == item_kind::other) it.kind = item_kind::variable;
         if (it.kind == item_kind::function) {
-            const bool plain = token[0] != '.' && in_name(token[0]);
+            const bool plain = token[0] != '.' && ptx::word_character(token[0]);
             if (depth == 0 && plain) {
                 it.name = token;
                 return;
@@ -91,12 +85,6 @@ void name_item(item &it)
     }
 }
 
-std::string_view rest_of_line(std::string_view text, std::size_t from, std::size_t &at)
-{
-    at = std::min(text.find('\n', from), text.size());
-    return text.substr(from, at - from);
-}
-
 std::vector<item> split(std::string_view text)
 {
     std::vector<item> items;
@@ -108,28 +96,24 @@ std::vector<item> split(std::string_view text)
         if (first == ".version" || first == ".target" || first == ".address_size" ||
             first == ".file") {
             it.kind = first == ".file" ? item_kind::file : item_kind::heading;
-            it.text = rest_of_line(text, start, at);
-            it.name = first;
+            at = std::min(text.find('\n', start), text.size());
+            it.text = text.substr(start, at - start);
             items.push_back(std::move(it));
             continue;
         }
         int depth = 0;
         bool initialiser = false;
-        std::size_t body = 0;
         for (;;) {
             const auto token = next_token(text, at);
             if (token.empty()) throw std::runtime_error("PTX: the text ends inside a statement");
             if (token == "=") initialiser = true;
-            if (token == "{" && ++depth == 1 && !initialiser) body = at - 1 - start;
+            if (token == "{" && ++depth == 1 && !initialiser) it.has_body = true;
             if (token == "}" && --depth == 0 && !initialiser) break;
             if (token == ";" && depth == 0) break;
         }
+        if (first == ".section") continue; // debug strings: not executed
         it.text = text.substr(start, at - start);
-        it.head_end = body ? body : it.text.size();
-        if (first == ".section")
-            it.kind = item_kind::section;
-        else
-            name_item(it);
+        name_item(it);
         items.push_back(std::move(it));
     }
     return items;
@@ -188,8 +172,7 @@ std::map<std::string, std::string> new_names(const std::vector<item> &items,
 {
     std::map<std::string, std::string> names;
     for (const item &it : items)
-        if (it.visibility == linkage::local && !it.name.empty() && taken.count(it.name) &&
-            (it.kind == item_kind::variable || it.kind == item_kind::function))
+        if (it.visibility == linkage::local && !it.name.empty() && taken.contains(it.name))
             names[it.name] = it.name + "$part" + std::to_string(part);
     return names;
 }
@@ -206,8 +189,7 @@ std::string prototype(std::string text, linkage of_definition)
 bool defines(const item &it)
 {
     return it.visibility != linkage::external &&
-           (it.kind == item_kind::variable ||
-            (it.kind == item_kind::function && it.head_end != it.text.size()));
+           (it.kind == item_kind::variable || (it.kind == item_kind::function && it.has_body));
 }
 
 } // namespace
@@ -224,10 +206,8 @@ std::string link_ptx(const std::vector<std::string> &texts)
         const auto names = new_names(items, taken, parts.size());
         const int here = highest_file(items);
         for (item &it : items) {
-            if (it.kind == item_kind::heading || it.kind == item_kind::section) continue;
-            it.head_end -= it.text.size();
+            if (it.kind == item_kind::heading) continue;
             it.text = rewrite(it.text, names, files);
-            it.head_end += it.text.size();
             if (auto n = names.find(it.name); n != names.end()) it.name = n->second;
             if (defines(it)) taken.emplace(it.name, it.visibility);
         }
@@ -249,8 +229,6 @@ std::string link_ptx(const std::vector<std::string> &texts)
             case item_kind::file:
                 line_table += it.text + "\n";
                 break;
-            case item_kind::section:
-                break; // debug strings: not executed
             case item_kind::variable:
                 if (first ||
                     (!defines(it) && !taken.count(it.name) && declared.insert(it.name).second))

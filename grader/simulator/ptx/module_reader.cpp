@@ -6,8 +6,6 @@ namespace {
 
 constexpr std::size_t max_module_bytes = 64 << 20;
 
-variable take_variable(lexer &in, ptx::space where) { return take_named(in, take_kind(in, where)); }
-
 std::vector<variable> take_parameters(lexer &in)
 {
     std::vector<variable> list;
@@ -16,7 +14,7 @@ std::vector<variable> take_parameters(lexer &in)
         auto t = in.take_directive();
         if (t != ".param" && t != ".reg")
             fail(in.line(), "expected .param, found " + std::string(t));
-        list.push_back(take_variable(in, space::param));
+        list.push_back(take_named(in, take_kind(in, space::param)));
         list.back().in_register = t == ".reg";
         in.accept(",");
     }
@@ -59,12 +57,8 @@ void take_file(lexer &in, module_text &m)
 void take_linkage(lexer &in, module_text &m)
 {
     bool external = false;
-    for (;;) {
-        if (in.at(".extern")) external = true;
-        if (!in.accept(".extern") && !in.accept(".visible") && !in.accept(".weak") &&
-            !in.accept(".common"))
-            break;
-    }
+    while (in.at(".extern") || in.at(".visible") || in.at(".weak") || in.at(".common"))
+        external |= in.take() == ".extern";
     int line = in.line();
     auto t = in.take_directive();
     if (t == ".entry" || t == ".func") {
@@ -75,13 +69,7 @@ void take_linkage(lexer &in, module_text &m)
         fail(line, "`" + std::string(t) + "` is not understood at module level");
     variable kind = take_kind(in, space_named(t));
     kind.external = external;
-    for (;;) {
-        variable v = take_named(in, kind);
-        if (in.accept("=")) take_initialisers(in, v);
-        m.variables.push_back(std::move(v));
-        if (!in.accept(",")) break;
-    }
-    in.expect(";");
+    take_variables(in, kind, m.variables);
 }
 
 } // namespace

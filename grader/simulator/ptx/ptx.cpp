@@ -59,9 +59,20 @@ std::string statement::opcode() const
     return s;
 }
 
+std::vector<std::string_view> opcode_parts(std::string_view opcode)
+{
+    std::vector<std::string_view> parts;
+    while (!opcode.empty()) {
+        const auto dot = opcode.find('.');
+        parts.push_back(opcode.substr(0, dot));
+        opcode.remove_prefix(std::min(opcode.size(), parts.back().size() + 1));
+    }
+    return parts;
+}
+
 bool has_part(const statement &s, std::string_view part)
 {
-    return std::find(s.op.begin(), s.op.end(), part) != s.op.end();
+    return std::ranges::find(s.op, part) != s.op.end();
 }
 
 } // namespace simulator::ptx

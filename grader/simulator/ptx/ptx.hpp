@@ -87,8 +87,8 @@ struct operand {
     char real = 0;        // 'f' or 'd' for a floating constant
     int id = -1;
     std::uint64_t bits = 0;
-    std::string name;
-    std::vector<operand> elements;
+    std::string name = {};
+    std::vector<operand> elements = {};
 };
 
 struct source_place { // a row of the line table, with the call it was inlined at
@@ -108,6 +108,7 @@ struct statement {
     std::string opcode() const; // "ld.global.v2.f32"
 };
 bool has_part(const statement &, std::string_view part); // a part of the opcode: "global"
+std::vector<std::string_view> opcode_parts(std::string_view opcode);
 
 struct body {
     std::vector<ptx::type> registers; // by id

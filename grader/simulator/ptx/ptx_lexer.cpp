@@ -2,9 +2,9 @@
 #include "ptx_lexer.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <iterator>
 
 namespace simulator::ptx {
@@ -42,8 +42,7 @@ std::uint64_t number(std::string_view t, int line, char *real = nullptr)
         double d = std::strtod(text.c_str(), &stop);
         if (*stop == 0) {
             if (real) *real = 'd';
-            std::memcpy(&value, &d, 8);
-            return value;
+            return std::bit_cast<std::uint64_t>(d);
         }
     }
     fail(line, "`" + std::string(t) + "` is not a number");

@@ -12,7 +12,6 @@ namespace simulator::ptx {
 
 struct register_range {
     int first, count;
-    ptx::type type;
 };
 
 // The braces of a body open and close scopes; a scope sees the names of those around it.
@@ -35,10 +34,10 @@ public:
         return true;
     }
 
-    void declare(std::string_view name, const register_range &r) { here().plain[name] = r; }
-    void declare_vector(std::string_view name, const register_range &r)
+    // Declares one register, or the registers of a vector: `foo` of `.reg .v2 .u32 foo`.
+    void declare(std::string_view name, const register_range &r)
     {
-        here().vectors[name] = r;
+        (r.count == 1 ? here().plain : here().vectors)[name] = r;
     }
     // Declares name0, name1, ...: `.reg .b32 %r<9>`.
     void declare_range(std::string_view name, const register_range &r) { here().ranges[name] = r; }
@@ -69,31 +68,36 @@ public:
     // The others return null or -1 if there is no such name.
     const register_range *find_vector(std::string_view name, int from) const
     {
-        for (int s = from; s >= 0; s = all_[s].parent)
-            if (auto v = all_[s].vectors.find(name); v != all_[s].vectors.end()) return &v->second;
-        return nullptr;
+        return find(&scope::vectors, name, from);
     }
     int find_label(std::string_view name, int from) const
     {
-        for (int s = from; s >= 0; s = all_[s].parent)
-            if (auto l = all_[s].labels.find(name); l != all_[s].labels.end()) return l->second;
-        return -1;
+        const int *label = find(&scope::labels, name, from);
+        return label ? *label : -1;
     }
     const std::vector<std::string_view> *find_table(std::string_view name, int from) const
     {
-        for (int s = from; s >= 0; s = all_[s].parent)
-            if (auto t = all_[s].tables.find(name); t != all_[s].tables.end()) return &t->second;
-        return nullptr;
+        return find(&scope::tables, name, from);
     }
 
 private:
+    template <class value> using names_of = std::unordered_map<std::string_view, value>;
     struct scope {
         int parent = -1;
-        std::unordered_map<std::string_view, register_range> plain, ranges, vectors;
-        std::unordered_map<std::string_view, int> labels;
-        std::unordered_map<std::string_view, std::vector<std::string_view>> tables;
+        names_of<register_range> plain, ranges, vectors;
+        names_of<int> labels;
+        names_of<std::vector<std::string_view>> tables;
     };
     scope &here() { return all_[current_]; }
+
+    template <class value>
+    const value *find(names_of<value> scope::*names, std::string_view name, int from) const
+    {
+        for (int s = from; s >= 0; s = all_[s].parent)
+            if (auto n = (all_[s].*names).find(name); n != (all_[s].*names).end())
+                return &n->second;
+        return nullptr;
+    }
 
     // Finds `foo.x` of a vector register.
     int find_element(std::string_view name, int from) const

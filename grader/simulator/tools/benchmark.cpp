@@ -21,15 +21,16 @@ namespace {
 
 using namespace simulator;
 
-address floats(std::size_t n)
+template <class F> address filled(std::uint32_t n, F value_at)
 {
     auto &m = memory::instance();
-    address at = m.allocate(n * 4, memory_kind::device, 0).value();
-    for (std::size_t i = 0; i < n; ++i) {
-        float v = static_cast<float>(i % 17);
+    const address at = m.allocate(4 * n, memory_kind::device, 0).value();
+    for (std::uint32_t i = 0; i < n; ++i) {
+        const auto v = value_at(i);
+        static_assert(sizeof v == 4);
         std::memcpy(m.at(at) + 4 * i, &v, 4);
     }
-    m.mark(at, n * 4, initialised, 0);
+    m.mark(at, 4 * n, initialised, 0);
     return at;
 }
 
@@ -40,17 +41,21 @@ struct job {
     std::vector<std::uint64_t> arguments;
 };
 
-launch prepared(const job &j, const kernel_info &k, std::vector<std::byte> &bytes)
+void run(module &m, const job &j)
 {
-    bytes.assign(k.parameter_bytes, std::byte{0});
+    const kernel_info *k = m.find_kernel(j.kernel);
+    if (k == nullptr) throw std::runtime_error(std::string("the PTX has no kernel ") + j.kernel);
+    std::vector<std::byte> bytes(k->parameter_bytes);
     for (std::size_t a = 0; a < j.arguments.size(); ++a)
-        std::memcpy(bytes.data() + k.parameters[a].offset, &j.arguments[a], k.parameters[a].bytes);
+        std::memcpy(bytes.data() + k->parameters[a].offset, &j.arguments[a],
+                    k->parameters[a].bytes);
     launch how;
     how.grid = j.grid;
     how.block = j.block;
     how.dynamic_shared = j.shared;
     how.parameters = bytes;
-    return how;
+    const outcome o = m.run(*k, how);
+    if (o.error != 0) throw std::runtime_error(o.message);
 }
 
 double processor_time() // of this process: other programs do not count
@@ -61,17 +66,11 @@ double processor_time() // of this process: other programs do not count
 // The best of several launches.
 double seconds(module &m, const job &j)
 {
-    const kernel_info *k = m.find_kernel(j.kernel);
-    if (k == nullptr) throw std::runtime_error(std::string("the PTX has no kernel ") + j.kernel);
-    std::vector<std::byte> bytes;
-    launch how = prepared(j, *k, bytes);
     double best = 1e9;
     for (int i = 0; i < 5; ++i) {
         const double start = processor_time();
-        outcome o = m.run(*k, how);
-        const double took = processor_time() - start;
-        if (o.error != 0) throw std::runtime_error(o.message);
-        best = std::min(best, took);
+        run(m, j);
+        best = std::min(best, processor_time() - start);
     }
     return best;
 }
@@ -80,9 +79,7 @@ double thread_instructions(module &m, const job &j)
 {
     counters::instance().clear();
     settings().count = true;
-    const kernel_info *k = m.find_kernel(j.kernel);
-    std::vector<std::byte> bytes;
-    m.run(*k, prepared(j, *k, bytes));
+    run(m, j);
     return static_cast<double>(counters::instance().kernels.at(0).total.thread_instructions);
 }
 
@@ -117,9 +114,11 @@ int main(int argc, char **argv)
     }
     try {
         module m(text, 0);
-        const std::size_t n = 1 << 20;
-        address a = floats(n), b = floats(n), c = floats(n);
-        job jobs[] = {
+        const std::uint32_t n = 1 << 20;
+        const auto small = [](std::uint32_t i) { return static_cast<float>(i % 17); };
+        const address a = filled(n, small), b = filled(n, small), c = filled(n, small);
+        const address starts = filled(1 << 14, [](std::uint32_t i) { return i + 1; });
+        const job jobs[] = {
             {"vector add, 2^20", "vector_add", {n / 256, 1, 1}, {256, 1, 1}, 0, {a, b, c, n}},
             {"tiled matmul, 256^3", "tiled_matmul", {16, 16, 1}, {16, 16, 1}, 0, {a, b, c, 256}},
             {"copy with stride 8, 2^20",
@@ -129,21 +128,16 @@ int main(int argc, char **argv)
              0,
              {a, c, n, 8}},
             {"sum with shuffles, 2^20", "block_sum", {n / 256, 1, 1}, {256, 1, 1}, 32, {a, c, n}},
-            {"collatz, diverging, 2^14", "collatz", {64, 1, 1}, {256, 1, 1}, 0, {0, c, 1 << 14}},
+            {"collatz, diverging, 2^14",
+             "collatz",
+             {64, 1, 1},
+             {256, 1, 1},
+             0,
+             {starts, c, 1 << 14}},
         };
         std::printf("%-28s %12s %10s %18s %12s %12s   (ns a thread-instruction)\n", "kernel",
                     "instructions", "checks off", "bounds+counters", "+unwritten", "+races");
-        auto &device = memory::instance();
-        address starts = device.allocate(4 << 14, memory_kind::device, 0).value();
-        for (std::uint32_t i = 0; i < 1 << 14; ++i) {
-            std::uint32_t v = i + 1;
-            std::memcpy(device.at(starts) + 4 * i, &v, 4);
-        }
-        device.mark(starts, 4 << 14, initialised, 0);
-        for (job &j : jobs) {
-            if (j.arguments[0] == 0) j.arguments[0] = starts;
-            measure(m, j);
-        }
+        for (const job &j : jobs) measure(m, j);
     } catch (const std::exception &e) {
         std::fprintf(stderr, "%s\n", e.what());
         return 1;

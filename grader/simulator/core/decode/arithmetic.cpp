@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 namespace simulator::core::decoding {
 namespace {
@@ -45,20 +46,20 @@ type result_type(const statement &s, type t)
 }
 
 // Returns div.rn.ftz.f32 for div.ftz.rn.f32, which ptxas accepts as well.
-std::string with_rounding_first(const statement &s)
+std::string with_rounding_first(statement s)
 {
-    std::string name(s.op[0]);
-    const auto add = [&](bool rounding) {
-        for (std::size_t k = 1; k < s.op.size(); ++k) {
-            const auto part = s.op[k];
-            const bool is = part == "rn" || part == "rz" || part == "rm" || part == "rp" ||
-                            part == "approx" || part == "full";
-            if (is == rounding) name += "." + std::string(part);
-        }
-    };
-    add(true);
-    add(false);
-    return name;
+    std::stable_partition(s.op.begin() + 1, s.op.end(), [](std::string_view part) {
+        return part == "rn" || part == "rz" || part == "rm" || part == "rp" || part == "approx" ||
+               part == "full";
+    });
+    return s.opcode();
+}
+
+std::uint32_t index_in(std::span<const std::string_view> names, std::string_view name)
+{
+    const auto at = std::ranges::find(names, name);
+    if (at == names.end()) throw unknown_instruction{};
+    return static_cast<std::uint32_t>(at - names.begin());
 }
 
 // setp and set of f16 and bf16 share one handler for all comparisons.
@@ -66,9 +67,7 @@ std::uint32_t half_comparison_named(std::string_view name)
 {
     static constexpr std::string_view names[] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ",
                                                  "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
-    auto at = std::find(std::begin(names), std::end(names), name);
-    if (at == std::end(names)) throw unknown_instruction{};
-    return static_cast<std::uint32_t>(at - std::begin(names)) << half_comparison_shift;
+    return index_in(names, name) << half_comparison_shift;
 }
 
 } // namespace
@@ -90,14 +89,12 @@ void decoder::decode_plain(const statement &s)
     }
     if (op == "prmt") {
         static constexpr std::string_view modes[] = {"", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16"};
-        auto m = std::find(std::begin(modes), std::end(modes), s.op.size() > 2 ? s.op[2] : "");
-        if (m == std::end(modes)) throw unknown_instruction{};
-        extra = static_cast<std::uint32_t>(m - std::begin(modes));
+        extra = index_in(modes, s.op.size() > 2 ? s.op[2] : "");
         name = "prmt.b32";
         t = type::b32;
     }
     handler h = find_handler(name);
-    if (h == nullptr) h = need(with_rounding_first(s));
+    if (h == nullptr) h = handler_of(with_rounding_first(s));
     if (t == type::none) throw unknown_instruction{};
     operand in[4] = {no_operand, no_operand, no_operand, no_operand};
     std::uint8_t flags = 0;
@@ -106,11 +103,7 @@ void decoder::decode_plain(const statement &s)
         if (s.operands[k].negated) flags |= k == 1 ? negate_a : k == 2 ? negate_b : negate_c;
     }
     operand d = destination(s.operands[0], result_type(s, t));
-    draft &x = emit(h);
-    x.ins.d = d;
-    x.ins.a = in[0];
-    x.ins.b = in[1];
-    x.ins.c = in[2];
+    draft &x = emit(h, d, {in[0], in[1], in[2]});
     x.ins.flags = flags;
     x.ins.extra = extra;
     bool carries = op == "addc" || op == "subc" || op == "madc" || has_part(s, "cc");
@@ -138,17 +131,12 @@ void decoder::decode_half(const statement &s, type t)
         else if (part != "rn" && part != "approx")
             throw unknown_instruction{};
     }
-    handler h = need("half." + std::string(s.op[0]) + "." + std::string(s.op.back()));
+    handler h = handler_of("half." + std::string(s.op[0]) + "." + std::string(s.op.back()));
     if (s.operands.size() != sources_of(s.op[0]) + 1) throw unknown_instruction{};
     operand in[3] = {no_operand, no_operand, no_operand};
     for (std::size_t k = 1; k < s.operands.size(); ++k) in[k - 1] = source(s.operands[k], t);
     operand to = destination(s.operands[0], t);
-    draft &x = emit(h);
-    x.ins.d = to;
-    x.ins.a = in[0];
-    x.ins.b = in[1];
-    x.ins.c = in[2];
-    x.ins.extra = flags;
+    emit(h, to, {in[0], in[1], in[2]}).ins.extra = flags;
 }
 
 void decoder::decode_compare(const statement &s)
@@ -176,7 +164,7 @@ void decoder::decode_compare(const statement &s)
     }
     for (std::size_t k = s.op.size() - types; k < s.op.size(); ++k)
         name += "." + std::string(s.op[k]);
-    handler h = need(name);
+    handler h = handler_of(name);
     std::size_t first = s.paired ? 2 : 1;
     operand a = source(operand_at(s, first), t), b = source(operand_at(s, first + 1), t);
     operand c = no_operand;
@@ -187,18 +175,10 @@ void decoder::decode_compare(const statement &s)
     }
     type result = set ? ptx::type_named(s.op[s.op.size() - 2]) : type::pred;
     operand d = destination(s.operands[0], result);
-    draft &x = emit(h);
-    x.ins.a = a;
-    x.ins.b = b;
-    x.ins.c = c;
-    x.ins.d = d;
+    draft &x = emit(h, d, {a, b, c});
     if (negated) x.ins.flags = negate_c;
-    if (s.paired && s.operands[1].what == kind::reg) {
-        extra |= combine_second;
-        x.ins.offset = s.operands[1].id;
-        x.offset_writes = true;
-    }
-    x.ins.extra = extra;
+    set_second_result(x, s);
+    x.ins.extra = extra | (x.offset_writes ? combine_second : combine_none);
 }
 
 // vadd.u32.s32.s32.sat.max d, a, b, c, for whole words only: computed in 64 bits, then reduced to

@@ -15,7 +15,7 @@ void decoder::decode_copy(const statement &s)
     if (what == "wait_group" && operand_at(s, 0).what != kind::immediate)
         throw unknown_instruction{};
     std::uint64_t left = what == "wait_group" ? operand_at(s, 0).bits : 0;
-    draft &d = emit(need("core.wait_for_copies"));
+    draft &d = emit("core.wait_for_copies");
     d.ins.extra = static_cast<std::uint32_t>(what == "commit_group" ? copy_wait::commit
                                              : what == "wait_all"   ? copy_wait::all
                                                                     : copy_wait::group);
@@ -34,15 +34,13 @@ void decoder::decode_copy_start(const statement &s)
     draft d;
     d.ins.site = out_.sites;
     out_.sites += 2; // one for the read, one for the write
-    std::int64_t from_offset = 0, offset = 0;
-    operand from = address_source(operand_at(s, 1), from_offset);
-    if (from_offset != 0)
-        from = computed(
-            "add.u64", type::u64,
-            {from, constant(static_cast<std::uint64_t>(from_offset), register_class::wide)});
-    set_address(d, address_source(operand_at(s, 0), offset));
-    d.ins.offset = offset;
-    d.ins.b = from;
+    const auto [base, offset] = address_of(operand_at(s, 1));
+    d.ins.b = base;
+    if (offset != 0)
+        d.ins.b =
+            computed("add.u64", type::u64,
+                     {base, constant(static_cast<std::uint64_t>(offset), register_class::wide)});
+    set_address(d, operand_at(s, 0));
     const std::uint64_t bytes = operand_at(s, 2).bits;
     if (bytes != 16 && (part(s, 2) == "cg" || (bytes != 4 && bytes != 8)))
         throw unknown_instruction{};
@@ -56,14 +54,14 @@ void decoder::decode_copy_start(const statement &s)
         d.ins.c = source(last, skips ? type::pred : type::u32);
         d.ins.extra = skips ? 1 : 0;
     }
-    keep(d, "core.copy_async");
+    emit(d, "core.copy_async");
 }
 
 // cp.async.mbarrier.arrive: the copies complete immediately, so no thread has to wait for them.
 void decoder::decode_copy_arrival(const statement &s)
 {
     if (part(s, 3) != "arrive") throw unknown_instruction{};
-    emit(need("core.wait_for_copies")).ins.extra = static_cast<std::uint32_t>(copy_wait::all);
+    emit("core.wait_for_copies").ins.extra = static_cast<std::uint32_t>(copy_wait::all);
     if (has_part(s, "noinc")) arrive(s, operand_at(s, 0), "mbarrier_arrive", nullptr, no_operand);
 }
 

@@ -30,11 +30,7 @@ void decoder::decode_barrier(const statement &s)
         d = destination(s.operands[0], what == 2 ? type::u32 : type::pred);
         if (!pending_resize_.empty()) throw unknown_instruction{};
     }
-    draft &x = emit(nullptr);
-    x.ins.a = a;
-    x.ins.b = b;
-    x.ins.c = p;
-    x.ins.d = d;
+    draft &x = emit(nullptr, d, {a, b, p});
     x.ins.extra = what;
     x.ins.flags = flags;
 }
@@ -57,12 +53,7 @@ void decoder::decode_warp_sync(const statement &s)
         d.ins.b = source(operand_at(s, first + 1), type::u32);
         d.ins.c = source(operand_at(s, first + 2), type::u32);
         d.ins.d = destination(s.operands[0], type::b32);
-        if (s.paired && s.operands[1].what == kind::reg) {
-            d.ins.offset = s.operands[1].id;
-            d.offset_writes = true;
-        } else {
-            d.ins.offset = -1;
-        }
+        set_second_result(d, s);
         name += "." + mode_of(s, {"up", "down", "bfly", "idx"});
     } else if (op == "vote") {
         if (masked) mask = source(operand_at(s, 2), type::u32);
@@ -77,11 +68,7 @@ void decoder::decode_warp_sync(const statement &s)
         d.ins.a = source(operand_at(s, s.paired ? 2 : 1), t);
         d.ins.wide = is_wide(t) ? 1 : 0;
         d.ins.d = destination(s.operands[0], type::u32);
-        d.ins.offset = -1;
-        if (s.paired && s.operands[1].what == kind::reg) {
-            d.ins.offset = s.operands[1].id;
-            d.offset_writes = true;
-        }
+        set_second_result(d, s);
         name += "." + mode_of(s, {"any", "all"});
     } else if (op == "redux") {
         mask = source(operand_at(s, 2), type::u32);
@@ -96,10 +83,8 @@ void decoder::decode_warp_sync(const statement &s)
     }
     if (!pending_resize_.empty()) throw unknown_instruction{};
     d.ins.extra = mask;
-    bool reads = (mask & constant_bit) == 0, second = d.offset_writes;
-    keep(d, name.c_str());
-    drafts_.back().extra_reads = reads;
-    drafts_.back().offset_writes = second;
+    d.extra_reads = is_register(mask);
+    emit(d, name);
 }
 
 } // namespace simulator::core::decoding

@@ -69,8 +69,7 @@ void decoder::decode_at(std::size_t s)
     }
     current_ = static_cast<std::uint32_t>(s);
     if (s == out_.body.statements.size()) { // the end of a function without `ret`
-        drafts_.push_back({});
-        drafts_.back().ins.statement = s == 0 ? 0 : current_ - 1;
+        emit(nullptr).ins.statement = s == 0 ? 0 : current_ - 1;
         close(block_terminator::leave, s);
         return;
     }
@@ -91,11 +90,7 @@ void decoder::decode_at(std::size_t s)
 // @p bar.sync 0; becomes a branch around an unguarded bar.sync.
 void decoder::skip_by_branch(const statement &st, std::size_t s)
 {
-    draft d;
-    d.ins.guard = static_cast<operand>(st.guard);
-    d.ins.guard_flip = st.guard_negated ? 0 : all_lanes;
-    d.ins.statement = current_;
-    drafts_.push_back(d);
+    emit_guarded(st).ins.guard_flip ^= all_lanes;
     close(block_terminator::branch, s, static_cast<int>(s + 1));
     block().next = -2; // the block that follows
     open_block(s);

@@ -1,13 +1,10 @@
 // Finds loads whose value is only a guess that a compare-and-swap then verifies.
-#include "cas_loops.hpp"
+#include "decoder.hpp"
 
 #include <algorithm>
 
-namespace simulator::core {
+namespace simulator::core::decoding {
 namespace {
-
-using ptx::statement;
-using kind = ptx::operand::kind;
 
 std::uint32_t bytes_of(const statement &s) { return ptx::size_of(ptx::type_named(s.op.back())); }
 
@@ -134,4 +131,4 @@ std::vector<char> guessing_loads(const ptx::body &b)
     return guesses;
 }
 
-} // namespace simulator::core
+} // namespace simulator::core::decoding

@@ -28,16 +28,14 @@ void decoder::decode_terminator(const statement &s, block_terminator end)
             throw unknown_instruction{};
         switch (end) {
         case block_terminator::branch:
+        case block_terminator::leave:
             emit_guarded(s);
             break;
         case block_terminator::table:
-            decode_branch_table(s);
+            emit(nullptr, no_operand, {source(operand_at(s, 0), type::u32)});
             break;
         case block_terminator::call:
             decode_call(s);
-            break;
-        case block_terminator::leave:
-            decode_leave(s);
             break;
         case block_terminator::barrier:
             decode_barrier(s);
@@ -52,7 +50,7 @@ void decoder::decode_terminator(const statement &s, block_terminator end)
         check_operands(before);
     } catch (const unknown_instruction &) {
         drafts_.resize(before);
-        emit(find_handler("core.unsupported"));
+        emit("core.unsupported");
         emit(nullptr); // closes the block, but is never reached: the grid has stopped
     }
     pending_resize_.clear();
@@ -66,19 +64,8 @@ draft &decoder::emit_guarded(const statement &s)
         d.ins.guard = static_cast<operand>(s.guard);
         d.ins.guard_flip = s.guard_negated ? all_lanes : 0;
     }
-    return d;
-}
-
-void decoder::decode_branch_table(const statement &s)
-{
-    operand a = source(operand_at(s, 0), type::u32);
-    emit(nullptr).ins.a = a;
-}
-
-void decoder::decode_leave(const statement &s)
-{
-    draft &d = emit_guarded(s);
     if (s.op[0] == "exit") d.ins.flags = leaves_kernel;
+    return d;
 }
 
 void decoder::decode_call(const statement &s)
@@ -109,9 +96,7 @@ void decoder::decode_call(const statement &s)
     }
     if (site.callee < 0 && a == no_operand && !is_builtin(site.builtin))
         throw unknown_instruction{};
-    draft &d = emit(nullptr);
-    d.ins.a = a;
-    d.ins.extra = static_cast<std::uint32_t>(out_.calls.size());
+    emit(nullptr, no_operand, {a}).ins.extra = static_cast<std::uint32_t>(out_.calls.size());
     out_.calls.push_back(std::move(site));
 }
 

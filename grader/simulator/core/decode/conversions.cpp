@@ -28,18 +28,15 @@ void decoder::decode_cvt(const statement &s)
     bool relu = has_part(s, "relu");
     if (from == type::none || to == type::none) throw unknown_instruction{};
     if (to == type::f16x2 || to == type::bf16x2) return decode_cvt_pair(s, to, extra);
-    handler h = need("cvt." + std::string(s.op[s.op.size() - 2]) + "." + std::string(s.op.back()));
+    handler h =
+        handler_of("cvt." + std::string(s.op[s.op.size() - 2]) + "." + std::string(s.op.back()));
     operand a = source(operand_at(s, 1), from), d = destination(operand_at(s, 0), to);
-    draft &x = emit(h);
-    x.ins.a = a;
-    x.ins.d = d;
-    x.ins.extra = extra;
+    emit(h, d, {a}).ins.extra = extra;
     if (relu) clear_negative(d, s.op[s.op.size() - 2]);
     std::uint32_t size = ptx::size_of(to);
     bool wider = s.operands[0].what == kind::reg && ptx::size_of(types_[s.operands[0].id]) > size;
     if (size < 4 && is_signed(to) && wider) {
-        draft &e = emit(need("core.extend"));
-        e.ins.a = e.ins.d = d;
+        draft &e = emit("core.extend", d, {d});
         e.ins.bytes = static_cast<std::uint8_t>(size);
         e.ins.flags = signed_value;
     }
@@ -47,23 +44,18 @@ void decoder::decode_cvt(const statement &s)
 
 void decoder::clear_negative(operand d, std::string_view format)
 {
-    draft &x = emit(need("core.relu." + std::string(format)));
-    x.ins.a = x.ins.d = d;
+    emit("core.relu." + std::string(format), d, {d});
 }
 
 // cvt.rn.f16x2.f32 d, a, b: a is the upper half.
 void decoder::decode_cvt_pair(const statement &s, type to, std::uint32_t extra)
 {
-    handler h = need(to == type::f16x2 ? "cvt.f16.f32" : "cvt.bf16.f32");
+    const std::string format = to == type::f16x2 ? "f16" : "bf16";
     operand halves[2];
     for (int k = 0; k < 2; ++k) {
-        operand a = source(operand_at(s, 2 - k), type::f32);
-        halves[k] = new_register(type::b16);
-        draft &x = emit(h);
-        x.ins.a = a;
-        x.ins.d = halves[k];
-        x.ins.extra = extra;
-        if (has_part(s, "relu")) clear_negative(halves[k], to == type::f16x2 ? "f16" : "bf16");
+        const operand a = source(operand_at(s, 2 - k), type::f32);
+        halves[k] = computed("cvt." + format + ".f32", type::b16, {a}, extra);
+        if (has_part(s, "relu")) clear_negative(halves[k], format);
     }
     draft p;
     p.ins.extra = add_list({halves[0], halves[1]});
@@ -71,7 +63,7 @@ void decoder::decode_cvt_pair(const statement &s, type to, std::uint32_t extra)
     p.ins.bytes = 2;
     p.list = draft::list_role::reads;
     p.ins.d = destination(operand_at(s, 0), type::b32);
-    keep(p, "core.pack");
+    emit(p, "core.pack");
 }
 
 // cvt.pack.sat.u8.s32.b32 d, a, b, c: c's lower half above a above b, both saturated.

@@ -7,7 +7,7 @@
 namespace simulator::core::decoding {
 namespace {
 
-std::vector<int> loop_blocks(const flow_graph &g, int from, int header)
+std::set<int> loop_blocks(const flow_graph &g, int from, int header)
 {
     std::vector<std::vector<int>> in(g.successors.size());
     for (std::size_t b = 0; b < g.successors.size(); ++b)
@@ -20,7 +20,7 @@ std::vector<int> loop_blocks(const flow_graph &g, int from, int header)
         if (!inside.insert(b).second) continue;
         for (int p : in[b]) work.push_back(p);
     }
-    return {inside.begin(), inside.end()};
+    return inside;
 }
 
 } // namespace
@@ -30,13 +30,11 @@ std::vector<int> loop_blocks(const flow_graph &g, int from, int header)
 // warp's turn.
 void decoder::mark_spinning(const flow_graph &g)
 {
-    for (auto [from, header] : back_edges(g)) {
-        auto inside = loop_blocks(g, from, header);
-        if (only_waits(inside, header)) out_.blocks[from].spins = true;
-    }
+    for (auto [from, header] : back_edges(g))
+        if (only_waits(loop_blocks(g, from, header), header)) out_.blocks[from].spins = true;
 }
 
-bool decoder::only_waits(const std::vector<int> &inside, int header) const
+bool decoder::only_waits(const std::set<int> &inside, int header) const
 {
     std::set<operand> written, read_first;
     bool reads_memory = false;
@@ -53,30 +51,17 @@ bool decoder::only_waits(const std::vector<int> &inside, int header) const
             for (const auto &o : s.operands)
                 if (o.name.starts_with("clock") || o.name.starts_with("globaltimer")) return false;
             if (s.op[0] == "ld" || s.op[0] == "atom" || s.op[0] == "mbarrier") reads_memory = true;
-            auto read = [&](operand o) {
-                if (is_register(o) && !fresh.count(o)) read_first.insert(o);
-            };
-            read(d.ins.a);
-            read(d.ins.b);
-            read(d.ins.c);
-            read(d.ins.guard);
-            if (d.extra_reads) read(d.ins.extra);
-            if (d.list == draft::list_role::reads)
-                for (operand o : out_.lists[d.ins.extra]) read(o);
-            auto write = [&](operand o) {
-                if (!is_register(o)) return;
+            each_read(d, out_.lists, [&](operand o) {
+                if (!fresh.contains(o)) read_first.insert(o);
+            });
+            each_write(d, out_.lists, [&](operand o) {
                 written.insert(o);
                 if (b == header || inside.size() <= 2) fresh.insert(o);
-            };
-            if (d.writes_d) write(d.ins.d);
-            if (d.list == draft::list_role::writes)
-                for (operand o : out_.lists[d.ins.extra]) write(o);
+            });
         }
     }
-    if (!reads_memory) return false;
-    for (operand o : read_first)
-        if (written.count(o)) return false;
-    return true;
+    return reads_memory &&
+           std::ranges::none_of(read_first, [&](operand o) { return written.contains(o); });
 }
 
 // Marks loads whose registers go only to stores: they copy data, including a structure's padding.
@@ -84,31 +69,24 @@ void decoder::mark_moves()
 {
     if (out_.body.statements.empty()) return;
     std::vector<char> computed(classes_.size(), 0);
-    auto use = [&](operand o) {
-        if (is_register(o)) computed[o] = 1;
-    };
     auto is_store = [&](const draft &d) {
         const auto &op = out_.body.statements[d.ins.statement].op;
         return op[0] == "st" && (d.ins.b != no_operand || d.list == draft::list_role::reads) &&
                std::none_of(op.begin(), op.end(), [](auto p) { return p.starts_with("param"); });
     };
     for (const draft &d : drafts_) {
-        bool store = is_store(d);
-        use(d.ins.a);
-        use(d.ins.c);
-        use(d.ins.guard);
-        if (!store) use(d.ins.b);
-        if (d.extra_reads) use(d.ins.extra);
-        if (d.list == draft::list_role::reads && !store)
-            for (operand o : out_.lists[d.ins.extra]) use(o);
+        draft uses = d;
+        if (is_store(d)) { // it moves its data, and uses its address and its guard
+            uses.ins.b = no_operand;
+            uses.list = draft::list_role::none;
+        }
+        each_read(uses, out_.lists, [&](operand o) { computed[o] = 1; });
     }
-    auto moved = [&](operand o) { return o == no_operand || computed[o] == 0; };
     for (draft &d : drafts_) {
         if (out_.body.statements[d.ins.statement].op[0] != "ld" || d.ins.count == 0) continue;
-        bool all = moved(d.ins.d);
-        if (d.list == draft::list_role::writes)
-            for (operand o : out_.lists[d.ins.extra]) all = all && moved(o);
-        if (all) d.ins.flags |= only_moved;
+        bool only = true;
+        each_write(d, out_.lists, [&](operand o) { only &= computed[o] == 0; });
+        if (only) d.ins.flags |= only_moved;
     }
 }
 

@@ -1,6 +1,5 @@
 // Decodes a function: its variables, its statements one by one, and their places in the source.
 #include "decoder.hpp"
-#include "cas_loops.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -51,20 +50,19 @@ void decoder::lay_out_variables()
     area launch("Kernel " + name + " has more parameters than a launch can take", max_parameters);
     area local("Function " + name + " has more local memory than a thread can have",
                max_local_bytes);
-    auto place = [&](const ptx::variable &v) { return calls.place(v); };
     for (const auto &v : in_.source->parameters) {
         out_.parameter_offsets.push_back((entry ? launch : calls).place(v));
         own_parameters_[v.name] = {out_.parameter_offsets.back(),
                                    static_cast<std::uint32_t>(v.bytes)};
     }
     for (const auto &v : in_.source->results) {
-        out_.result_offsets.push_back(place(v));
+        out_.result_offsets.push_back(calls.place(v));
         arguments_[v.name] = {out_.result_offsets.back(), static_cast<std::uint32_t>(v.bytes)};
     }
     for (const auto &v : out_.body.variables) {
         if (v.space == ptx::space::param) {
             auto &slot = arguments_[v.name];
-            if (slot.second < v.bytes) slot = {place(v), static_cast<std::uint32_t>(v.bytes)};
+            if (slot.second < v.bytes) slot = {calls.place(v), static_cast<std::uint32_t>(v.bytes)};
         } else if (v.space == ptx::space::local) {
             locals_[v.name] = local.place(v);
         }
@@ -88,7 +86,7 @@ void decoder::decode_straight(const statement &s)
     } catch (const unknown_instruction &) {
         drafts_.resize(before);
         pending_resize_.clear();
-        emit(find_handler("core.unsupported"));
+        emit("core.unsupported");
     }
     guard_ = no_operand;
 }
@@ -108,7 +106,7 @@ void decoder::decode_known(const statement &s)
     if (op == "cvt") return decode_cvt(s);
     if (op == "setp" || op == "set") return decode_compare(s);
     if (op == "fence" || op == "membar") {
-        emit(need(fence_of(s)));
+        emit(fence_of(s));
         return;
     }
     if (op == "prefetch" || op == "prefetchu" || op == "discard" || op == "applypriority" ||
@@ -116,16 +114,16 @@ void decoder::decode_known(const statement &s)
         return; // no effect on sequentially consistent memory without caches
     if (op == "isspacep") return decode_isspacep(s);
     if (op == "trap" || op == "brkpt") {
-        emit(need("core." + std::string(op)));
+        emit("core." + std::string(op));
         return;
     }
     if (op == "activemask") {
-        draft &d = emit(need("core.activemask"));
-        d.ins.d = destination(operand_at(s, 0), type::u32);
+        emit("core.activemask", destination(operand_at(s, 0), type::u32));
         return;
     }
     if (type t = last_type(s); is_half(t)) return decode_half(s, t);
-    if (op == "createpolicy") return decode_policy(s);
+    if (op == "createpolicy") // a cache hint, without effect
+        return move_to(operand_at(s, 0), type::b64, constant(0, register_class::wide));
     const std::string name = s.opcode();
     if (name == "add.sat.s32" || name == "sub.sat.s32") return decode_saturated(s);
     if (s.op[0].starts_with("v") && s.op[0] != "vabsdiff4") return decode_video(s);
@@ -135,13 +133,13 @@ void decoder::decode_known(const statement &s)
 void decoder::finish()
 {
     mark_moves();
-    name_roles();
+    set_roles();
     out_.register_bytes = place_registers(drafts_, out_.lists, out_.blocks, classes_);
     out_.instructions.reserve(drafts_.size());
     for (auto &d : drafts_) out_.instructions.push_back(d.ins);
     for (auto &list : out_.lists) out_.list_pointers.push_back(list.data());
     for (auto &b : out_.blocks) b.terminator = b.last;
-    name_places();
+    set_places();
     std::size_t n = out_.body.statements.size() + 1;
     out_.own.lanes_off.assign(n, 0);
     out_.own.counted.assign(n, {});
@@ -151,7 +149,7 @@ void decoder::finish()
     out_.own.lanes_run.assign(out_.blocks.size(), 0);
 }
 
-void decoder::name_roles()
+void decoder::set_roles()
 {
     std::vector<char> read(classes_.size(), 0);
     for (const draft &d : drafts_) each_read(d, out_.lists, [&](operand o) { read[o] = 1; });
@@ -169,7 +167,7 @@ void decoder::name_roles()
     }
 }
 
-void decoder::name_places()
+void decoder::set_places()
 {
     int first = -1;
     for (const auto &s : out_.body.statements)

@@ -5,9 +5,11 @@
 #include "simulator/core/decode.hpp"
 #include "simulator/ptx/control_flow.hpp"
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -38,6 +40,10 @@ inline const ptx::operand &operand_at(const statement &s, std::size_t k)
     if (k >= s.operands.size()) throw unknown_instruction{};
     return s.operands[k];
 }
+inline bool in_shared(const statement &s) // of the instructions that say so in no other way
+{
+    return has_part(s, "shared") || has_part(s, "shared::cta");
+}
 inline std::string_view part(const statement &s, std::size_t k)
 {
     if (k >= s.op.size()) throw unknown_instruction{};
@@ -60,6 +66,16 @@ access_parts parts_of(const statement &);
 bool is_hint(std::string_view part);
 const char *fence_of(const statement &); // the name of its handler
 
+// Returns for each statement if it is a plain load whose value reaches the comparison operand of
+// an `atom.cas` of the same size at the same address, as in
+//
+//     old = *p;
+//     do assumed = old, old = atomicCAS(p, assumed, f(assumed)); while (old != assumed);
+//
+// Such a load may run concurrently with atomics of other threads: if one intervenes, the swap
+// fails.
+std::vector<char> guessing_loads(const ptx::body &);
+
 class decoder {
 public:
     decoder(code &out, const decode_input &input) : out_(out), in_(input) {}
@@ -73,8 +89,8 @@ private:
     void decode_straight(const statement &);
     void decode_known(const statement &);
     void finish();
-    void name_roles();
-    void name_places();
+    void set_roles();
+    void set_places();
 
     // blocks.cpp
     void find_leaders();
@@ -88,27 +104,32 @@ private:
 
     // data_flow.cpp
     void mark_spinning(const flow_graph &);
-    bool only_waits(const std::vector<int> &inside, int header) const;
+    bool only_waits(const std::set<int> &inside, int header) const;
     void mark_moves();
 
     // operands.cpp
-    draft &emit(handler);
-    void keep(const draft &parts, const char *name);
-    static handler need(const std::string &opcode);
+    // Appends an instruction of the current statement, with its guard. The reference is valid until
+    // the next one.
+    draft &emit(handler, operand d = no_operand, std::initializer_list<operand> sources = {});
+    draft &emit(const std::string &opcode, operand d = no_operand,
+                std::initializer_list<operand> sources = {});
+    draft &emit(draft, const std::string &opcode);
+    static handler handler_of(const std::string &opcode);
     operand new_register(type);
     operand constant(std::uint64_t bits, register_class);
     std::uint32_t add_list(std::vector<operand>);
     operand source(const ptx::operand &, type);
-    operand source_register(const ptx::operand &, type);
+    operand source_register(operand, type);
     void resize(operand to, operand from, type);
     operand source_sum(const ptx::operand &, type);
     operand source_special(const ptx::operand &, type);
-    operand source_symbol(const ptx::operand &, type);
+    operand source_symbol(const std::string &name, std::uint64_t addend, type);
     operand destination(const ptx::operand &, type);
     void finish_destinations();
     operand computed(const std::string &opcode, type, std::initializer_list<operand> from,
                      std::uint32_t extra = 0);
     void move_to(const ptx::operand &to, type, operand from);
+    static void set_second_result(draft &, const statement &);
     void check_operands(std::size_t first) const;
 
     // arithmetic.cpp
@@ -128,8 +149,12 @@ private:
     void clear_negative(operand, std::string_view format);
 
     // memory.cpp
-    void set_address(draft &, operand);
-    operand address_source(const ptx::operand &, std::int64_t &offset);
+    struct address {
+        operand base;
+        std::int64_t offset;
+    };
+    address address_of(const ptx::operand &);
+    void set_address(draft &, const ptx::operand &);
     void set_data(draft &, const ptx::operand &data, const access_parts &, bool store);
     void infer_space(access_parts &, const ptx::operand &place) const;
     void decode_load_or_store(const statement &);
@@ -138,15 +163,15 @@ private:
     void decode_alloca(const statement &);
     void decode_cvta(const statement &);
     void decode_isspacep(const statement &);
-    void decode_policy(const statement &);
 
-    // textures.cpp
+    // texture_access.cpp
     bool is_object_and_place(const ptx::operand &) const;
+    std::array<operand, 3> coordinates(const ptx::operand &place, type first, type others);
     void decode_texture(const statement &);
     void decode_surface(const statement &);
     void set_to_zero(const draft &load);
 
-    // copies.cpp and mbarriers.cpp
+    // async_copies.cpp and mbarriers.cpp
     void decode_copy(const statement &);
     void decode_copy_start(const statement &);
     void decode_copy_arrival(const statement &);
@@ -158,8 +183,6 @@ private:
     // control.cpp and barriers.cpp: the instructions that end a basic block
     void decode_terminator(const statement &, block_terminator);
     draft &emit_guarded(const statement &);
-    void decode_branch_table(const statement &);
-    void decode_leave(const statement &);
     void decode_call(const statement &);
     void decode_barrier(const statement &);
     void decode_warp_sync(const statement &);
@@ -177,7 +200,7 @@ private:
     std::vector<char> leaders_;
     std::vector<char> guesses_; // by statement
     std::vector<int> block_of_;
-    std::map<std::pair<std::uint64_t, int>, operand> constants_;
+    std::map<std::pair<std::uint64_t, register_class>, operand> constants_;
     std::unordered_map<operand, register_class> constant_classes_;
     std::unordered_map<std::string, std::uint32_t> locals_;
     std::unordered_map<std::string, extent> own_parameters_, arguments_;

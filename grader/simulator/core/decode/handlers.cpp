@@ -23,8 +23,8 @@ using does = instruction_role::kind;
 does kind_named(std::string_view name)
 {
     const auto begins = [&](std::initializer_list<std::string_view> all) {
-        return std::any_of(all.begin(), all.end(),
-                           [&](std::string_view start) { return name.starts_with(start); });
+        return std::ranges::any_of(all,
+                                   [&](std::string_view start) { return name.starts_with(start); });
     };
     if (begins({"load."})) return does::load;
     if (begins({"store."})) return does::store;
@@ -116,10 +116,6 @@ private:
     std::unordered_map<std::string, handler> rows_;
     std::unordered_map<handler, facts> facts_;
 };
-
-} // namespace
-
-namespace {
 
 const table &rows()
 {

@@ -33,36 +33,30 @@ void decoder::arrive(const statement &s, const ptx::operand &at, const std::stri
 {
     draft d;
     d.ins.site = out_.sites++;
-    std::int64_t offset = 0;
-    set_address(d, address_source(at, offset));
-    d.ins.offset = offset;
+    set_address(d, at);
     d.ins.b = came == no_operand ? constant(1, register_class::wide) : came;
     if (state != nullptr && state->what != kind::discard) d.ins.d = destination(*state, type::u64);
     d.ins.bytes = 8;
     d.ins.count = 1;
     d.ins.flags |= strong;
-    emit(need("core.fence"));
-    bool shared = has_part(s, "shared") || has_part(s, "shared::cta");
-    keep(d, ((shared ? "atomic.shared." : "atomic.generic.") + how + ".b64").c_str());
+    emit("core.fence");
+    emit(d, (in_shared(s) ? "atomic.shared." : "atomic.generic.") + how + ".b64");
 }
 
 // Tests if the phase that a state or a parity belongs to has completed.
 void decoder::decode_test_wait(const statement &s)
 {
-    bool shared = has_part(s, "shared") || has_part(s, "shared::cta");
     draft load;
     load.ins.site = out_.sites++;
-    std::int64_t offset = 0;
-    set_address(load, address_source(operand_at(s, 1), offset));
-    load.ins.offset = offset;
+    set_address(load, operand_at(s, 1));
     load.ins.wide |= 1;
     load.ins.bytes = 8;
     load.ins.count = 1;
     load.ins.flags = strong;
     operand now = load.ins.d = new_register(type::u64);
     operand then = source(operand_at(s, 2), type::u64);
-    keep(load, shared ? "load.shared.8x8" : "load.generic.8x8");
-    emit(need("core.acquire"));
+    emit(load, in_shared(s) ? "load.shared.8x8" : "load.generic.8x8");
+    emit("core.acquire");
     operand shift = constant(mbarrier_phase_bit, register_class::narrow),
             one = constant(1, register_class::wide);
     now = computed("shr.u64", type::u64, {now, shift});
@@ -73,10 +67,7 @@ void decoder::decode_test_wait(const statement &s)
         then = computed("shr.u64", type::u64, {then, shift});
     }
     operand p = destination(operand_at(s, 0), type::pred);
-    draft &d = emit(need("setp.ne.u64"));
-    d.ins.d = p;
-    d.ins.a = now;
-    d.ins.b = then;
+    emit("setp.ne.u64", p, {now, then});
 }
 
 } // namespace simulator::core::decoding

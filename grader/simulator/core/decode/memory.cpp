@@ -1,7 +1,10 @@
 // Decodes loads, stores, atomics and the instructions that make addresses.
 #include "decoder.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <set>
+#include <span>
 
 namespace simulator::core::decoding {
 namespace {
@@ -91,57 +94,46 @@ access_parts parts_of(const statement &s)
     return p;
 }
 
-void decoder::set_address(draft &d, operand a)
-{
-    d.ins.a = a;
-    const auto found = is_register(a) ? classes_[a] : constant_classes_.at(a);
-    if (found == register_class::wide) d.ins.wide |= 2;
-}
-
-operand decoder::address_source(const ptx::operand &o, std::int64_t &offset)
+decoder::address decoder::address_of(const ptx::operand &o)
 {
     if (o.what != kind::address || !o.elements.empty() || o.negated || o.real != 0)
         throw unknown_instruction{};
-    if (!o.name.empty()) {
-        ptx::operand symbol;
-        symbol.what = kind::symbol;
-        symbol.name = o.name;
-        offset = static_cast<std::int64_t>(o.bits);
-        return source_symbol(symbol, type::u64);
-    }
-    if (o.id < 0) {
-        offset = 0;
-        return constant(o.bits, register_class::wide);
-    }
-    offset = static_cast<std::int64_t>(o.bits);
-    return static_cast<operand>(o.id);
+    const auto offset = static_cast<std::int64_t>(o.bits);
+    if (!o.name.empty()) return {source_symbol(o.name, 0, type::u64), offset};
+    if (o.id < 0) return {constant(o.bits, register_class::wide), 0};
+    return {static_cast<operand>(o.id), offset};
+}
+
+void decoder::set_address(draft &d, const ptx::operand &o)
+{
+    const auto [base, offset] = address_of(o);
+    d.ins.a = base;
+    d.ins.offset = offset;
+    const auto found = is_register(base) ? classes_[base] : constant_classes_.at(base);
+    if (found == register_class::wide) d.ins.wide |= 2;
 }
 
 // Fills in the data operand, one register or a list, and its width.
 void decoder::set_data(draft &d, const ptx::operand &data, const access_parts &p, bool store)
 {
-    std::vector<operand> regs;
-    bool wide = is_wide(p.type);
-    auto note = [&](const ptx::operand &e) {
-        if (e.what == kind::reg && classes_[e.id] == register_class::wide) wide = true;
-    };
-    if (data.what == kind::vector)
-        for (const auto &e : data.elements) note(e);
-    else
-        note(data);
+    const bool vector = data.what == kind::vector;
+    const auto elements = vector ? std::span(data.elements) : std::span(&data, 1);
+    const bool wide = is_wide(p.type) || std::ranges::any_of(elements, [&](const ptx::operand &e) {
+                          return e.what == kind::reg && classes_[e.id] == register_class::wide;
+                      });
     type as = wide ? (is_signed(p.type) ? type::s64 : type::u64) : p.type;
     if (!wide && ptx::size_of(p.type) < 4) as = is_signed(p.type) ? type::s32 : type::u32;
     auto one = [&](const ptx::operand &e) {
-        bool element = data.what == kind::vector;
-        if (!store && element && e.what == kind::discard) return no_operand;
+        if (!store && vector && e.what == kind::discard) return no_operand;
         if (!store) return destination(e, as);
         if (e.what == kind::immediate) return constant(immediate_bits(e, p.type), class_of(as));
         return source(e, as);
     };
-    if (data.what == kind::vector) {
-        if (static_cast<int>(data.elements.size()) != p.count) throw unknown_instruction{};
-        for (const auto &e : data.elements) regs.push_back(one(e));
-        d.ins.extra = add_list(regs);
+    if (vector) {
+        if (static_cast<int>(elements.size()) != p.count) throw unknown_instruction{};
+        std::vector<operand> list;
+        for (const auto &e : elements) list.push_back(one(e));
+        d.ins.extra = add_list(std::move(list));
         d.list = store ? draft::list_role::reads : draft::list_role::writes;
     } else {
         (store ? d.ins.b : d.ins.d) = one(data);
@@ -178,36 +170,31 @@ void decoder::decode_load_or_store(const statement &s)
         place_param(d, place, store, width);
         return;
     }
-    std::int64_t offset = 0;
-    set_address(d, address_source(place, offset));
-    d.ins.offset = offset;
+    set_address(d, place);
     std::string name = std::string(store ? "store." : "load.") + space_name(p.space) + "." +
                        std::to_string(d.ins.bytes) + "x" + width;
     if (p.strong) d.ins.flags |= strong;
     if (guesses_[current_] != 0) d.ins.flags |= guess;
     if (p.is_volatile) d.ins.wide |= 4;
     if (p.block_scope) d.ins.wide |= 8;
-    if (p.releases) emit(need(fence_of(s)));
-    keep(d, name.c_str());
-    if (p.acquires) emit(need("core.acquire")).ins.wide = p.block_scope ? 8 : 0;
+    if (p.releases) emit(fence_of(s));
+    emit(d, name);
+    if (p.acquires) emit("core.acquire").ins.wide = p.block_scope ? 8 : 0;
 }
 
 void decoder::place_param(draft &d, const ptx::operand &place, bool store, const std::string &width)
 {
     if (auto a = arguments_.find(place.name); a != arguments_.end()) {
         d.ins.offset = place_within(d, a->second, place);
-        keep(d, (std::string(store ? "argument.store." : "argument.load.") + width).c_str());
+        emit(d, (store ? "argument.store." : "argument.load.") + width);
     } else if (auto p = own_parameters_.find(place.name); p != own_parameters_.end()) {
         d.ins.offset = place_within(d, p->second, place);
         bool entry = in_.source->entry;
         if (entry && store) throw unknown_instruction{};
-        std::string name = entry ? "parameter." : store ? "argument.store." : "argument.load.";
-        keep(d, (name + width).c_str());
+        emit(d, (entry ? "parameter." : store ? "argument.store." : "argument.load.") + width);
     } else if (place.name.empty() && !store && in_.source->entry) {
-        std::int64_t offset = 0;
-        set_address(d, address_source(place, offset));
-        d.ins.offset = offset;
-        keep(d, ("parameter_at." + width).c_str());
+        set_address(d, place);
+        emit(d, "parameter_at." + width);
     } else {
         throw unknown_instruction{};
     }
@@ -228,9 +215,7 @@ void decoder::decode_atomic(const statement &s)
     infer_space(p, operand_at(s, at));
     draft d;
     d.ins.site = out_.sites++;
-    std::int64_t offset = 0;
-    set_address(d, address_source(operand_at(s, at), offset));
-    d.ins.offset = offset;
+    set_address(d, operand_at(s, at));
     d.ins.b = source(operand_at(s, at + 1), t);
     if (p.operation == "cas") d.ins.c = source(operand_at(s, at + 2), t);
     if (result && s.operands[0].what != kind::discard) d.ins.d = destination(s.operands[0], t);
@@ -238,10 +223,9 @@ void decoder::decode_atomic(const statement &s)
     d.ins.count = 1;
     d.ins.flags |= strong;
     if (p.block_scope) d.ins.wide |= 8;
-    if (p.releases) emit(need(fence_of(s)));
-    keep(d, (std::string("atomic.") + space_name(p.space) + "." + p.operation + "." + type_name)
-                .c_str());
-    if (p.acquires) emit(need("core.acquire")).ins.wide = p.block_scope ? 8 : 0;
+    if (p.releases) emit(fence_of(s));
+    emit(d, std::string("atomic.") + space_name(p.space) + "." + p.operation + "." + type_name);
+    if (p.acquires) emit("core.acquire").ins.wide = p.block_scope ? 8 : 0;
 }
 
 // alloca.u64 pointer, bytes, alignment
@@ -254,49 +238,37 @@ void decoder::decode_alloca(const statement &s)
         if (given.what != kind::immediate || given.real != 0) throw unknown_instruction{};
         align = given.bits;
     }
-    const bool power = align != 0 && (align & (align - 1)) == 0;
-    if (!power || align > max_local_bytes) throw unknown_instruction{};
+    if (!std::has_single_bit(align) || align > max_local_bytes) throw unknown_instruction{};
     const operand bytes = source(operand_at(s, 1), type::u64);
     const operand to = destination(operand_at(s, 0), type::u64);
-    draft &d = emit(need("core.alloca"));
-    d.ins.d = to;
-    d.ins.a = bytes;
-    d.ins.offset = static_cast<std::int64_t>(align);
+    emit("core.alloca", to, {bytes}).ins.offset = static_cast<std::int64_t>(align);
 }
 
 void decoder::decode_cvta(const statement &s)
 {
     type t = last_type(s);
     bool to = has_part(s, "to");
-    std::uint64_t window = has_part(s, "shared") || has_part(s, "shared::cta") ? shared_window
-                           : has_part(s, "local")                              ? local_window
-                           : has_part(s, "param")                              ? param_window
-                                                                               : 0;
-    operand a = source(operand_at(s, 1), t), d = destination(operand_at(s, 0), t);
-    draft &x = emit(need(window == 0 ? "mov.u64" : to ? "sub.u64" : "add.u64"));
-    x.ins.d = d;
-    x.ins.a = a;
-    if (window != 0) x.ins.b = constant(window, register_class::wide);
+    const std::uint64_t window = in_shared(s)           ? shared_window
+                                 : has_part(s, "local") ? local_window
+                                 : has_part(s, "param") ? param_window
+                                                        : 0;
+    const operand a = source(operand_at(s, 1), t), d = destination(operand_at(s, 0), t);
+    if (window == 0)
+        emit("mov.u64", d, {a});
+    else
+        emit(to ? "sub.u64" : "add.u64", d, {a, constant(window, register_class::wide)});
 }
 
 void decoder::decode_isspacep(const statement &s)
 {
-    operand a = source(operand_at(s, 1), type::u64);
-    draft &d = emit(need("core.isspacep"));
-    d.ins.a = a;
-    auto where = part(s, 1);
-    d.ins.extra = where.starts_with("shared") ? 1 : where == "local" ? 2 : where == "param" ? 3 : 0;
-    if (where == "const") d.ins.extra = 4;
-    d.ins.d = destination(operand_at(s, 0), type::pred);
-}
-
-// A cache hint has no effect; its value is only passed to other instructions.
-void decoder::decode_policy(const statement &s)
-{
-    operand to = destination(operand_at(s, 0), type::b64);
-    draft &d = emit(need("mov.b64"));
-    d.ins.d = to;
-    d.ins.a = constant(0, register_class::wide);
+    const operand a = source(operand_at(s, 1), type::u64),
+                  d = destination(operand_at(s, 0), type::pred);
+    const auto where = part(s, 1);
+    emit("core.isspacep", d, {a}).ins.extra = where.starts_with("shared") ? 1
+                                              : where == "local"          ? 2
+                                              : where == "param"          ? 3
+                                              : where == "const"          ? 4
+                                                                          : 0;
 }
 
 } // namespace simulator::core::decoding

@@ -12,20 +12,16 @@ void decoder::decode_mov(const statement &s)
     } else if (to.what == kind::vector) {
         draft parts = vector_move(to, t, true);
         parts.ins.a = source(from, t);
-        keep(parts, "core.unpack");
+        emit(parts, "core.unpack");
     } else if (from.what == kind::vector) {
         draft parts = vector_move(from, t, false);
         parts.ins.d = destination(to, t);
-        keep(parts, "core.pack");
+        emit(parts, "core.pack");
     } else {
-        handler h = need(s.opcode());
-        operand a = source(from, t);
-        draft &d = emit(h);
-        d.ins.a = a;
-        if (from.negated) d.ins.flags = negate_a;
-        std::size_t me = drafts_.size() - 1;
-        operand dest = destination(to, t);
-        drafts_[me].ins.d = dest;
+        const handler h = handler_of(s.opcode());
+        const operand a = source(from, t), d = destination(to, t);
+        draft &x = emit(h, d, {a});
+        if (from.negated) x.ins.flags = negate_a;
     }
 }
 
@@ -37,21 +33,10 @@ void decoder::move_vector(const statement &s, type t)
     if (count == 0 || to.what != kind::vector || from.what != kind::vector ||
         to.elements.size() != count || from.elements.size() != count)
         throw unknown_instruction{};
-    const handler h = need("mov." + std::string(s.op.back()));
+    const std::string name = "mov." + std::string(s.op.back());
     std::vector<operand> read;
-    for (const auto &e : from.elements) {
-        const operand a = source(e, t), r = new_register(t);
-        draft &d = emit(h);
-        d.ins.d = r;
-        d.ins.a = a;
-        read.push_back(r);
-    }
-    for (std::size_t k = 0; k < count; ++k) {
-        const operand d = destination(to.elements[k], t);
-        draft &x = emit(h);
-        x.ins.d = d;
-        x.ins.a = read[k];
-    }
+    for (const auto &e : from.elements) read.push_back(computed(name, t, {source(e, t)}));
+    for (std::size_t k = 0; k < count; ++k) emit(name, destination(to.elements[k], t), {read[k]});
 }
 
 draft decoder::vector_move(const ptx::operand &v, type t, bool writes)

@@ -9,17 +9,6 @@ namespace {
 
 using parts = std::vector<std::string_view>;
 
-parts split(std::string_view name)
-{
-    parts all;
-    for (std::size_t at = 0; at <= name.size();) {
-        const std::size_t end = std::min(name.find('.', at), name.size());
-        all.push_back(name.substr(at, end - at));
-        at = end + 1;
-    }
-    return all;
-}
-
 need of_type(std::string_view type)
 {
     switch (class_of(ptx::type_named(type))) {
@@ -34,7 +23,7 @@ need of_type(std::string_view type)
 
 bool is(std::string_view op, std::initializer_list<std::string_view> any)
 {
-    return std::find(any.begin(), any.end(), op) != any.end();
+    return std::ranges::find(any, op) != any.end();
 }
 
 // `sources` operands and a result, all of one class.
@@ -125,7 +114,7 @@ std::size_t sources_of(std::string_view op)
 
 operand_needs needs_of(std::string_view handler)
 {
-    const parts name = split(handler);
+    const parts name = ptx::opcode_parts(handler);
     const auto op = name[0];
     if (op == "load") return {.a = need::address, .loads = true};
     if (op == "store") return {.a = need::address, .stores = true};
@@ -142,64 +131,43 @@ operand_needs needs_of(std::string_view handler)
     return op == "core" ? of_our_own(name) : of_arithmetic(name);
 }
 
-namespace {
-
-class judge {
-public:
-    judge(const draft &d, const std::function<std::optional<register_class>(operand)> &class_of)
-        : d_(d), class_(class_of)
-    {
-    }
-
-    bool reads(operand o, need n) const
-    {
-        const instruction &i = d_.ins;
+bool fits(const draft &d, const operand_needs &n, const std::vector<std::vector<operand>> &lists,
+          const std::function<std::optional<register_class>(operand)> &class_of)
+{
+    const instruction &i = d.ins;
+    const auto is = [&](operand o, register_class c) {
+        return o != no_operand && class_of(o) == c;
+    };
+    const auto reads = [&](operand o, need n) {
         if (n == need::nothing) return true;
         if (n == need::combined)
             return (i.extra & combine_mask) == 0 || is(o, register_class::predicate);
         if (n == need::amount && i.extra != 0) return is(o, register_class::predicate);
-        if (n == need::amount) return o == no_operand || is(o, register_class::narrow);
-        if (n == need::narrow_or_none || n == need::wide_or_none)
+        if (n == need::amount || n == need::narrow_or_none || n == need::wide_or_none)
             if (o == no_operand) return true;
         if (n == need::predicate) return is(o, register_class::predicate);
         const bool wide = n == need::wide || n == need::wide_or_none ||
                           (n == need::data && (i.wide & 1) != 0) ||
                           (n == need::address && (i.wide & 2) != 0);
         return is(o, wide ? register_class::wide : register_class::narrow);
-    }
-    bool writes(operand o, need n) const
-    {
+    };
+    const auto writes = [&](operand o, need n) {
         return reads(o, n) && (n == need::nothing || o == no_operand || is_register(o));
-    }
-
-private:
-    bool is(operand o, register_class c) const { return o != no_operand && class_(o) == c; }
-
-    const draft &d_;
-    const std::function<std::optional<register_class>(operand)> &class_;
-};
-
-} // namespace
-
-bool fits(const draft &d, const operand_needs &n, const std::vector<std::vector<operand>> &lists,
-          const std::function<std::optional<register_class>(operand)> &class_of)
-{
-    const instruction &i = d.ins;
-    const judge j(d, class_of);
+    };
     operand_needs all = n;
     if (n.loads && i.count == 1) all.d = need::data;
     if (n.stores && i.count == 1) all.b = need::data;
     if ((n.loads || n.stores) && i.count != 1) all.list = need::data;
-    if (i.guard != no_operand && !j.reads(i.guard, need::predicate)) return false;
-    if (!(d.writes_d ? j.writes(i.d, all.d) : j.reads(i.d, all.d)) || !j.reads(i.a, all.a) ||
-        !j.reads(i.b, all.b) || !j.reads(i.c, all.c) || !j.reads(i.extra, all.extra))
+    if (i.guard != no_operand && !reads(i.guard, need::predicate)) return false;
+    if (!(d.writes_d ? writes(i.d, all.d) : reads(i.d, all.d)) || !reads(i.a, all.a) ||
+        !reads(i.b, all.b) || !reads(i.c, all.c) || !reads(i.extra, all.extra))
         return false;
-    if (d.offset_writes && !j.writes(static_cast<operand>(i.offset), need::predicate)) return false;
+    if (d.offset_writes && !writes(static_cast<operand>(i.offset), need::predicate)) return false;
     if (all.list == need::nothing) return true;
     if (d.list == draft::list_role::none || lists[i.extra].size() != i.count) return false;
     return std::all_of(lists[i.extra].begin(), lists[i.extra].end(), [&](operand o) {
-        if (d.list == draft::list_role::reads) return j.reads(o, all.list);
-        return o == no_operand || j.writes(o, all.list);
+        if (d.list == draft::list_role::reads) return reads(o, all.list);
+        return o == no_operand || writes(o, all.list);
     });
 }
 

@@ -2,6 +2,7 @@
 #include "decoder.hpp"
 #include "simulator/core/specials.hpp"
 
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <stdexcept>
@@ -21,10 +22,14 @@ bool is_constant_of(const ptx::operand &o, type t)
 
 } // namespace
 
-draft &decoder::emit(handler run)
+draft &decoder::emit(handler run, operand to, std::initializer_list<operand> sources)
 {
     draft d;
     d.ins.run = run;
+    d.ins.d = to;
+    operand *in[] = {&d.ins.a, &d.ins.b, &d.ins.c};
+    std::size_t k = 0;
+    for (const operand o : sources) *in[k++] = o;
     d.ins.statement = current_;
     if (guard_ != no_operand) {
         d.ins.guard = guard_;
@@ -34,19 +39,22 @@ draft &decoder::emit(handler run)
     return drafts_.back();
 }
 
-void decoder::keep(const draft &parts, const char *name)
+draft &decoder::emit(const std::string &opcode, operand to, std::initializer_list<operand> sources)
 {
-    draft &d = emit(need(name));
-    instruction ins = parts.ins;
-    ins.run = d.ins.run;
-    ins.guard = d.ins.guard;
-    ins.guard_flip = d.ins.guard_flip;
-    ins.statement = d.ins.statement;
-    d.ins = ins;
-    d.list = parts.list;
+    return emit(handler_of(opcode), to, sources);
 }
 
-handler decoder::need(const std::string &opcode)
+draft &decoder::emit(draft d, const std::string &opcode)
+{
+    draft &x = emit(opcode);
+    d.ins.run = x.ins.run;
+    d.ins.guard = x.ins.guard;
+    d.ins.guard_flip = x.ins.guard_flip;
+    d.ins.statement = x.ins.statement;
+    return x = d;
+}
+
+handler decoder::handler_of(const std::string &opcode)
 {
     handler h = find_handler(opcode);
     if (h == nullptr) throw unknown_instruction{};
@@ -62,7 +70,7 @@ operand decoder::new_register(type t)
 
 operand decoder::constant(std::uint64_t bits, register_class c)
 {
-    auto key = std::pair(bits, static_cast<int>(c));
+    const auto key = std::pair(bits, c);
     if (auto it = constants_.find(key); it != constants_.end()) return it->second;
     std::size_t element = c == register_class::wide ? 8 : 4,
                 count = c == register_class::predicate ? 1 : 32;
@@ -85,18 +93,11 @@ std::uint64_t immediate_bits(const ptx::operand &o, type t)
 {
     if (!is_constant_of(o, t)) throw unknown_instruction{};
     std::uint64_t bits = o.bits;
-    if (t == type::f32 && o.real == 'd') {
-        double d;
-        std::memcpy(&d, &bits, 8);
-        float f = static_cast<float>(d);
-        bits = 0;
-        std::memcpy(&bits, &f, 4);
-    } else if (t == type::f64 && o.real == 'f') {
-        float f;
-        std::memcpy(&f, &bits, 4);
-        const double d = f;
-        std::memcpy(&bits, &d, 8);
-    }
+    if (t == type::f32 && o.real == 'd')
+        bits = std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(bits)));
+    else if (t == type::f64 && o.real == 'f')
+        bits = std::bit_cast<std::uint64_t>(
+            double{std::bit_cast<float>(static_cast<std::uint32_t>(bits))});
     std::uint32_t size = ptx::size_of(t);
     if (size < 8) bits &= (std::uint64_t{1} << (8 * size)) - 1;
     return bits;
@@ -108,7 +109,7 @@ operand decoder::source(const ptx::operand &o, type t)
     if (o.negated && t != type::pred) throw unknown_instruction{};
     switch (o.what) {
     case kind::reg:
-        return o.bits == 0 ? source_register(o, t) : source_sum(o, t);
+        return o.bits == 0 ? source_register(static_cast<operand>(o.id), t) : source_sum(o, t);
     case kind::immediate:
         if (t == type::pred && o.real == 0)
             return constant(o.bits != 0 ? all_lanes : 0, register_class::predicate);
@@ -116,15 +117,14 @@ operand decoder::source(const ptx::operand &o, type t)
     case kind::special:
         return source_special(o, t);
     case kind::symbol:
-        return source_symbol(o, t);
+        return source_symbol(o.name, o.bits, t);
     default:
         throw unknown_instruction{};
     }
 }
 
-operand decoder::source_register(const ptx::operand &o, type t)
+operand decoder::source_register(operand id, type t)
 {
-    auto id = static_cast<operand>(o.id);
     if (classes_[id] == class_of(t)) return id;
     if (classes_[id] == register_class::predicate || t == type::pred) throw unknown_instruction{};
     const operand r = new_register(t);
@@ -134,9 +134,7 @@ operand decoder::source_register(const ptx::operand &o, type t)
 
 void decoder::resize(operand to, operand from, type t)
 {
-    draft &d = emit(need("core.resize"));
-    d.ins.d = to;
-    d.ins.a = from;
+    draft &d = emit("core.resize", to, {from});
     d.ins.wide = classes_[to] == register_class::wide ? 1 : 2;
     d.ins.flags = is_signed(t) ? signed_value : 0;
 }
@@ -147,9 +145,8 @@ operand decoder::source_sum(const ptx::operand &o, type t)
     const std::uint32_t size = ptx::size_of(t);
     if (t == type::pred || t == type::f32 || t == type::f64 || is_half(t) || size < 2)
         throw unknown_instruction{};
-    ptx::operand plus = o;
-    plus.what = kind::immediate;
-    const operand a = source_register(o, t), b = source(plus, t);
+    const operand a = source_register(static_cast<operand>(o.id), t);
+    const operand b = constant(immediate_bits(o, t), class_of(t));
     return computed("add.u" + std::to_string(8 * size), t, {a, b});
 }
 
@@ -159,35 +156,29 @@ operand decoder::source_special(const ptx::operand &o, type t)
     if (s == special::unknown || o.bits != 0) throw unknown_instruction{};
     type natural = core::is_wide(s) ? type::u64 : type::u32;
     operand r = new_register(natural);
-    draft &d = emit(need("core.special"));
-    d.ins.d = r;
+    draft &d = emit("core.special", r);
     d.ins.extra = static_cast<std::uint32_t>(s);
     d.ins.wide = core::is_wide(s) ? 1 : 0;
-    if (class_of(natural) == class_of(t)) return r;
-    ptx::operand as;
-    as.what = kind::reg;
-    as.id = static_cast<int>(r);
-    return source_register(as, t);
+    return source_register(r, t);
 }
 
-operand decoder::source_symbol(const ptx::operand &o, type t)
+operand decoder::source_symbol(const std::string &name, std::uint64_t addend, type t)
 {
-    if (auto l = locals_.find(o.name); l != locals_.end()) {
+    if (auto l = locals_.find(name); l != locals_.end()) {
         operand r = new_register(t);
-        draft &d = emit(need("core.local_address"));
-        d.ins.d = r;
-        d.ins.offset = static_cast<std::int64_t>(l->second + o.bits);
+        draft &d = emit("core.local_address", r);
+        d.ins.offset = static_cast<std::int64_t>(l->second + addend);
         d.ins.wide = is_wide(t) ? 1 : 0;
         return r;
     }
-    if (auto p = own_parameters_.find(o.name); p != own_parameters_.end())
-        return constant(p->second.first + o.bits, class_of(t));
-    auto s = in_.find(o.name);
+    if (auto p = own_parameters_.find(name); p != own_parameters_.end())
+        return constant(p->second.first + addend, class_of(t));
+    auto s = in_.find(name);
     if (!s)
         throw std::runtime_error("PTX line " +
                                  std::to_string(out_.body.statements[current_].text_line) +
-                                 ": no symbol " + o.name);
-    return constant(s->value + o.bits, class_of(t));
+                                 ": no symbol " + name);
+    return constant(s->value + addend, class_of(t));
 }
 
 // Returns the register that an instruction of type `t` writes so that `o` gets its result.
@@ -213,23 +204,23 @@ void decoder::finish_destinations()
 operand decoder::computed(const std::string &opcode, type t, std::initializer_list<operand> from,
                           std::uint32_t extra)
 {
-    const handler h = need(opcode);
+    const handler h = handler_of(opcode);
     const operand r = new_register(t);
-    draft &d = emit(h);
-    d.ins.d = r;
-    operand *in[] = {&d.ins.a, &d.ins.b, &d.ins.c};
-    std::size_t k = 0;
-    for (const operand o : from) *in[k++] = o;
-    d.ins.extra = extra;
+    emit(h, r, from).ins.extra = extra;
     return r;
 }
 
 void decoder::move_to(const ptx::operand &to, type t, operand from)
 {
     const operand d = destination(to, t);
-    draft &x = emit(need(is_wide(t) ? "mov.b64" : "mov.b32"));
-    x.ins.d = d;
-    x.ins.a = from;
+    emit(is_wide(t) ? "mov.b64" : "mov.b32", d, {from});
+}
+
+// The second result of `d|p`, a predicate: its register goes into the offset.
+void decoder::set_second_result(draft &d, const statement &s)
+{
+    d.offset_writes = s.paired && s.operands[1].what == kind::reg;
+    d.ins.offset = d.offset_writes ? s.operands[1].id : -1;
 }
 
 void decoder::check_operands(std::size_t first) const

@@ -38,6 +38,17 @@ bool decoder::is_object_and_place(const ptx::operand &o) const
            classes_[static_cast<std::size_t>(o.id)] == register_class::wide;
 }
 
+// The three registers of the coordinates in `place`; those that it lacks are zero.
+std::array<operand, 3> decoder::coordinates(const ptx::operand &place, type first, type others)
+{
+    const auto &given = place.elements[0].elements;
+    std::array<operand, 3> all;
+    for (std::size_t k = 0; k < all.size(); ++k)
+        all[k] = k < given.size() ? source(given[k], k == 0 ? first : others)
+                                  : constant(0, register_class::narrow);
+    return all;
+}
+
 // tex.2d.v4.f32.f32 {r, g, b, a}, [object, {x, y}]; a level is ignored, for there are no mipmaps.
 void decoder::decode_texture(const statement &s)
 {
@@ -55,22 +66,18 @@ void decoder::decode_texture(const statement &s)
     d.ins.a = static_cast<operand>(place.id);
     d.ins.offset = shape | (at == type::f32 ? 0 : texture_by_index);
     const bool layered = (shape & texture_layered) != 0;
-    const auto &given = place.elements[0].elements;
-    operand coordinates[3];
-    for (std::size_t k = 0; k < 3; ++k)
-        coordinates[k] = k < given.size() ? source(given[k], layered && k == 0 ? type::u32 : at)
-                                          : constant(0, register_class::narrow);
-    d.ins.b = coordinates[0];
-    d.ins.c = coordinates[1];
-    d.ins.d = coordinates[2];
+    const auto [x, y, z] = coordinates(place, layered ? type::u32 : at, at);
+    d.ins.b = x;
+    d.ins.c = y;
+    d.ins.d = z;
+    d.writes_d = false;
     std::vector<operand> channels;
     for (const auto &e : to.elements)
         channels.push_back(e.what == kind::discard ? no_operand : destination(e, value));
     d.ins.extra = add_list(channels);
     d.ins.count = 4;
     d.list = draft::list_role::writes;
-    keep(d, "core.texture");
-    drafts_.back().writes_d = false;
+    emit(d, "core.texture");
 }
 
 // suld.b.2d.v2.b32.trap {a, b}, [object, {x, y}] becomes the computation of the address and a load
@@ -90,11 +97,7 @@ void decoder::decode_surface(const statement &s)
         throw unknown_instruction{};
     const bool alone = given.what == kind::vector && given.elements.size() == 1;
     const ptx::operand &data = alone ? given.elements[0] : given;
-    const auto &at = place.elements[0].elements;
-    operand coordinates[3];
-    for (std::size_t k = 0; k < 3; ++k)
-        coordinates[k] =
-            k < at.size() ? source(at[k], type::u32) : constant(0, register_class::narrow);
+    const auto [x, y, z] = coordinates(place, type::u32, type::u32);
     const operand address = new_register(type::u64), inside = new_register(type::pred);
     draft d;
     d.ins.site = out_.sites++;
@@ -103,29 +106,23 @@ void decoder::decode_surface(const statement &s)
     const operand guard = guard_;
     const std::uint32_t flip = guard_flip_;
     guard_ = no_operand; // no lane is inside where the guard is false
-    draft &none = emit(need("mov.pred"));
-    none.ins.d = inside;
-    none.ins.a = constant(0, register_class::predicate);
+    emit("mov.pred", inside, {constant(0, register_class::predicate)});
     guard_ = guard;
-    draft &x = emit(need("core.surface_address"));
-    x.ins.a = static_cast<operand>(place.id);
-    x.ins.b = coordinates[0];
-    x.ins.c = coordinates[1];
-    x.ins.extra = coordinates[2];
-    x.extra_reads = true;
-    x.ins.d = address;
-    x.ins.offset = inside;
-    x.offset_writes = true;
-    x.ins.count = static_cast<std::uint8_t>(shape);
-    x.ins.flags = static_cast<std::uint8_t>(how);
-    x.ins.bytes = static_cast<std::uint8_t>(d.ins.bytes * d.ins.count);
+    draft &find = emit("core.surface_address", address, {static_cast<operand>(place.id), x, y});
+    find.ins.extra = z;
+    find.extra_reads = true;
+    find.ins.offset = inside;
+    find.offset_writes = true;
+    find.ins.count = static_cast<std::uint8_t>(shape);
+    find.ins.flags = static_cast<std::uint8_t>(how);
+    find.ins.bytes = static_cast<std::uint8_t>(d.ins.bytes * d.ins.count);
     if (!store && how == outside_surface::zero) set_to_zero(d);
-    set_address(d, address);
+    d.ins.a = address;
+    d.ins.wide |= 2;
     guard_ = inside;
     guard_flip_ = 0;
-    keep(d, (std::string(store ? "store" : "load") + ".global." + std::to_string(d.ins.bytes) +
-             ((d.ins.wide & 1) != 0 ? "x8" : "x4"))
-                .c_str());
+    emit(d, (store ? "store.global." : "load.global.") + std::to_string(d.ins.bytes) +
+                ((d.ins.wide & 1) != 0 ? "x8" : "x4"));
     guard_ = guard;
     guard_flip_ = flip;
 }
@@ -134,14 +131,8 @@ void decoder::decode_surface(const statement &s)
 void decoder::set_to_zero(const draft &load)
 {
     const bool wide = (load.ins.wide & 1) != 0;
-    std::vector<operand> to = {load.ins.d};
-    if (load.list == draft::list_role::writes) to = out_.lists[load.ins.extra];
-    for (operand o : to) {
-        if (o == no_operand) continue;
-        draft &zero = emit(need(wide ? "mov.b64" : "mov.b32"));
-        zero.ins.d = o;
-        zero.ins.a = constant(0, wide ? register_class::wide : register_class::narrow);
-    }
+    const operand zero = constant(0, wide ? register_class::wide : register_class::narrow);
+    each_write(load, out_.lists, [&](operand o) { emit(wide ? "mov.b64" : "mov.b32", o, {zero}); });
 }
 
 } // namespace simulator::core::decoding

@@ -23,11 +23,15 @@ inline u32 owner_of(const thread_block &b, const warp &w)
     return (static_cast<u32>(b.number) << 5 | w.index) & owner_mask;
 }
 
+inline u32 block_of(u32 owner) { return (owner & owner_mask) >> 5; }
 inline bool same_block(u32 a, u32 b) { return ((a ^ b) & owner_mask & ~31u) == 0; }
 inline bool same_warp(u32 a, u32 b) { return ((a ^ b) & owner_mask) == 0; }
 
 // The layout of a warp's lanes in a line: the first lane, and the bytes per lane.
 inline u32 shape_of(u32 first_lane, u32 bytes) { return first_lane | bytes << 8; }
+
+// True if `block` has released an access at `done` before a strong read at `seen`.
+bool released(const release_histories &, u32 block, epoch done, epoch seen);
 
 // Calls f with the number of each set bit: of lanes or warps.
 template <class F> void each_bit(lane_mask mask, F f)
@@ -90,7 +94,7 @@ struct race_checker::access {
         return !(is_volatile && space == ptx::space::shared && same_warp(m.owner, owner));
     }
     // True if the two accesses do not race with each other even when unordered. A guess
-    // (decode/cas_loops.hpp) is compatible with atomics of its size: the following compare-and-swap
+    // (decode/cas_loops.cpp) is compatible with atomics of its size: the following compare-and-swap
     // at its address fails if one came between. A guess orders nothing, so accesses that depend on
     // its value are checked as usual.
     bool compatible(const access_record &m) const

@@ -10,6 +10,12 @@ constexpr std::size_t kept_releases = 64;
 
 } // namespace
 
+bool released(const release_histories &all, u32 block, epoch done, epoch seen)
+{
+    const auto history = all.find(block);
+    return history != all.end() && history->second.covers(done, seen);
+}
+
 void release_history::strong_write(epoch at)
 {
     if (fence_ == 0 || (!entries_.empty() && entries_.back().fence == fence_)) return;
@@ -110,20 +116,19 @@ void race_checker::acquire(warp &w, bool block_scope)
 {
     block_order &block = *w.block->order;
     warp_order &own = block.warps[w.index];
-    own.acquired_at = own.strong_read_at;
+    // A barrier of some warps may have handed on a later epoch than the warp's own reads.
+    own.acquired_at = std::max(own.acquired_at, own.strong_read_at);
     if (!block_scope) block.acquired_at = std::max(block.acquired_at, own.strong_read_at);
 }
 
 bool race_checker::released_to(const thread_block &b, u32 by, epoch done) const
 {
-    const auto history = blocks_.find(by);
-    return history != blocks_.end() && history->second.covers(done, b.order->acquired_at);
+    return released(blocks_, by, done, b.order->acquired_at);
 }
 
 bool race_checker::released_before_seen(const thread_block &b, u32 by, epoch done) const
 {
-    const auto history = blocks_.find(by);
-    return history != blocks_.end() && history->second.covers(done, b.order->strong_read_at);
+    return released(blocks_, by, done, b.order->strong_read_at);
 }
 
 void race_checker::note_strong_access(const access &a)
@@ -162,14 +167,12 @@ int race_checker::racing_lane(const access &a, const access_record &m, int lane,
 {
     if (!a.of_this_grid(m)) return racing_lane(a, m, grid_of(m));
     if (!same_block(m.owner, a.owner)) {
-        u32 block = (m.owner & owner_mask) >> 5;
         // An atomic that depends on an earlier read needs no fence in between.
         const epoch seen = a.scope_too_narrow(m) ? a.block.strong_read_at : a.block.acquired_at;
-        auto known = [&](const auto &histories) {
-            auto b = histories.find(block);
-            return b != histories.end() && b->second.covers(m.at, seen);
-        };
-        return known(blocks_) || (!wrote && known(reads_)) ? -1 : __builtin_ctz(m.lanes);
+        const u32 block = block_of(m.owner);
+        const bool ordered =
+            released(blocks_, block, m.at, seen) || (!wrote && released(reads_, block, m.at, seen));
+        return ordered ? -1 : __builtin_ctz(m.lanes);
     }
     u32 theirs = m.owner & 31;
     if (ordered_by_release(a, m, theirs)) return -1;

@@ -36,7 +36,6 @@ bool streams_order(const launch_node &earlier, const launch_node &later)
 
 } // namespace
 
-// The launches that happen before a grid's start: its own, and the earlier ones of its stream.
 const std::vector<const launch_knowledge *> &launches_before(const launch_node &n)
 {
     auto &all = n.past->launches;
@@ -71,8 +70,7 @@ launch_knowledge race_checker::launching(context &c, const instruction &i, int l
 bool launch_knowledge::covers(const access_record &m, int by, const release_histories &blocks) const
 {
     if (m.at >= at) return false;
-    const auto releases = blocks.find((m.owner & owner_mask) >> 5);
-    if (releases != blocks.end() && releases->second.covers(m.at, acquired_at)) return true;
+    if (released(blocks, block_of(m.owner), m.at, acquired_at)) return true;
     if (!same_block(m.owner, owner)) return false;
     if (m.at < block_at) return true;
     if (!same_warp(m.owner, owner)) return !warps.empty() && m.at < warps[m.owner & 31];
@@ -124,9 +122,7 @@ bool race_checker::precedes(const access_record &m)
 // Returns the lane of an earlier grid's access that is unordered with this one, or -1.
 int race_checker::racing_lane(const access &a, const access_record &m, const launch_node &of)
 {
-    const auto releases = of.past->blocks.find((m.owner & owner_mask) >> 5);
-    if (releases != of.past->blocks.end() && releases->second.covers(m.at, a.block.acquired_at))
-        return -1;
+    if (released(of.past->blocks, block_of(m.owner), m.at, a.block.acquired_at)) return -1;
     const auto launches = relation_to(of).launches;
     for (lane_mask left = m.lanes; left != 0; left &= left - 1) {
         const int l = __builtin_ctz(left);

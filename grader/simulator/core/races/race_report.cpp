@@ -29,7 +29,7 @@ std::string race_checker::earlier_text(const access &a, const access_record &m, 
                             static_cast<u32>(n / in.x / in.y)});
     };
     std::string s = "thread " + place(32 * (m.owner & 31) + static_cast<u32>(lane), of.block);
-    if (!a.of_this_block(m)) s += " of block " + place((m.owner & owner_mask) >> 5, of.grid);
+    if (!a.of_this_block(m)) s += " of block " + place(block_of(m.owner), of.grid);
     if (!a.of_this_grid(m)) s += " of " + of.of->shown;
     s += wrote ? " wrote" : " read";
     if (a.at - m.at >= log_size) return s + " long before"; // no longer in the log
@@ -51,8 +51,7 @@ std::string race_checker::why_unordered(const access &a, const access_record &m,
         if (a.of_this_block(m)) return " and no __syncthreads() comes between";
         if (a.scope_too_narrow(m))
             return ": an atomic whose scope is the block (_block) is none for other blocks";
-        const u32 theirs = (m.owner & owner_mask) >> 5;
-        return wrote && released_before_seen(*a.c.b, theirs, m.at)
+        return wrote && released_before_seen(*a.c.b, block_of(m.owner), m.at)
                    ? "; its block has read the flag that tells of it, but no __threadfence() comes "
                      "between that read and this access"
                    : " and nothing orders the two blocks";

@@ -5,6 +5,21 @@
 #include <cstring>
 
 namespace simulator::core {
+namespace {
+
+// Takes the lowest lane out of `left`, and the next ones that use the same address.
+__attribute__((always_inline)) inline lane_mask take_group(const u64 *address, lane_mask &left)
+{
+    const u64 here = address[__builtin_ctz(left)];
+    lane_mask group = 0;
+    do {
+        group |= left & -left;
+        left &= left - 1;
+    } while (left != 0 && address[__builtin_ctz(left)] == here);
+    return group;
+}
+
+} // namespace
 
 void race_checker::record_lanes(const access &a)
 {
@@ -13,17 +28,12 @@ void race_checker::record_lanes(const access &a)
     // Adjacent lanes that read the same address, or change it by atomics, are recorded together:
     // the first is checked against earlier accesses, and the others are compatible with it.
     const bool compatible =
-        a.use == access_use::atomic && (a.owner & strong_bit) != 0 && !a.is_volatile;
+        a.use == access_use::read ||
+        (a.use == access_use::atomic && (a.owner & strong_bit) != 0 && !a.is_volatile);
+    if (!compatible) return each_bit(a.mask, [&](int l) { record_cells(a, l, 1u << l); });
     for (lane_mask left = a.mask; left != 0;) {
-        int l = __builtin_ctz(left);
-        lane_mask together = 1u << l;
-        left &= left - 1;
-        if (a.use == access_use::read || compatible)
-            while (left != 0 && a.address[__builtin_ctz(left)] == a.address[l]) {
-                together |= left & -left;
-                left &= left - 1;
-            }
-        record_cells(a, l, together);
+        const int first = __builtin_ctz(left);
+        record_cells(a, first, take_group(a.address, left));
     }
 }
 
@@ -109,27 +119,18 @@ void race_checker::read_words(const access &a)
     const u64 *const address = a.address;
     const u64 base = a.base;
     for (lane_mask left = a.mask; left != 0;) {
-        int l = __builtin_ctz(left);
-        lane_mask together = left & -left;
-        left &= left - 1;
-        const u64 here = address[l];
-        while (left != 0 && address[__builtin_ctz(left)] == here) {
-            together |= left & -left;
-            left &= left - 1;
-        }
-        const u64 offset = here - base;
+        const int l = __builtin_ctz(left);
+        const lane_mask together = take_group(address, left);
+        const u64 offset = address[l] - base;
+        const u64 word = offset % line_bytes / 4;
         shadow_line &line = lines[offset / line_bytes];
-        if (line.latest < live_from || line.split_into != shadow_line::split::words) {
-            record_cells(a, l, together);
-            continue;
-        }
-        shadow_cell &x = line.cells[offset % line_bytes / 4];
-        if (x.write.at >= live_from) {
+        if (line.latest < live_from || line.split_into != shadow_line::split::words ||
+            line.cells[word].write.at >= live_from) {
             record_cells(a, l, together);
             continue;
         }
         line.latest = a.at;
-        read_word(a, x, together);
+        read_word(a, line.cells[word], together);
     }
 }
 

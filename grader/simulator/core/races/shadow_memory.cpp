@@ -8,12 +8,13 @@ namespace {
 
 constexpr u32 page_shift = 14, leaf_shift = 12;
 
-std::size_t bytes_of(shadow_line::split s) // allocated for the cells of one line
+using split = shadow_line::split;
+
+u32 cells_of(split s)
 {
-    using split = shadow_line::split;
-    return s == split::whole ? 0
-                             : sizeof(shadow_cell) * (s == split::words ? line_words : line_bytes);
+    return s == split::whole ? 0 : s == split::words ? line_words : line_bytes;
 }
+std::size_t bytes_of(split s) { return cells_of(s) * sizeof(shadow_cell); }
 
 lane_mask lane_of_word(u32 shape, u32 word)
 {
@@ -31,22 +32,11 @@ struct race_checker::leaf {
 };
 
 race_checker::race_checker() = default;
-race_checker::~race_checker()
-{
-    for (auto &p : pages_)
-        for (auto &l : p->lines) delete[] l.cells;
-}
-
-block_order::~block_order()
-{
-    for (auto &l : shared) delete[] l.cells;
-}
+race_checker::~race_checker() = default;
 
 // Called between launch trees, when no page is in use.
 void race_checker::free_shadow_memory()
 {
-    for (auto &p : pages_)
-        for (auto &l : p->lines) delete[] l.cells;
     pages_.clear();
     free_pages_.clear();
     allocated_bytes_ = 0;
@@ -97,7 +87,7 @@ race_checker::page *race_checker::new_page(u64 number)
 void race_checker::unsplit_line(const access &a, shadow_line &l)
 {
     if (a.space != ptx::space::shared && l.latest >= tree_began_) bytes_ -= bytes_of(l.split_into);
-    l.split_into = shadow_line::split::whole;
+    l.split_into = split::whole;
 }
 
 // Returns false if the line must be split to represent this access.
@@ -123,19 +113,17 @@ bool race_checker::record_whole_line(const access &a, shadow_line &l, u32 shape)
     return true;
 }
 
-void race_checker::split_line(const access &a, shadow_line &l, shadow_line::split into)
+void race_checker::split_line(const access &a, shadow_line &l, split into)
 {
-    using split = shadow_line::split;
     if (l.split_into == into || l.split_into == split::bytes) return;
     if (a.space != ptx::space::shared) bytes_ += bytes_of(into) - bytes_of(l.split_into);
-    u32 wanted = into == split::words ? line_words : line_bytes;
+    const u32 wanted = cells_of(into);
     if (l.capacity < wanted) { // a line keeps its cells
-        shadow_cell *larger = new shadow_cell[wanted];
+        auto larger = std::make_unique<shadow_cell[]>(wanted);
         if (a.space != ptx::space::shared)
             allocated_bytes_ += (wanted - l.capacity) * sizeof(shadow_cell);
-        if (l.split_into == split::words) std::copy_n(l.cells, line_words, larger);
-        delete[] l.cells;
-        l.cells = larger;
+        if (l.split_into == split::words) std::copy_n(l.cells.get(), line_words, larger.get());
+        l.cells = std::move(larger);
         l.capacity = static_cast<std::uint8_t>(wanted);
     }
     if (l.split_into == split::words)
@@ -143,7 +131,7 @@ void race_checker::split_line(const access &a, shadow_line &l, shadow_line::spli
     // The cells' contents predate the time at which the line became whole: they are stale.
     bool live = std::max({l.whole.write.at, l.whole.read.at, l.whole.other.at}) >= a.live_from;
     if (l.split_into == split::whole && live) {
-        u32 each_word = into == split::words ? 1 : 4;
+        const u32 per_word = wanted / line_words;
         auto spread = [&](access_record m, u32 word) {
             if (m.at < a.live_from) return access_record{};
             m.lanes = lane_of_word(m.lanes, word);
@@ -152,7 +140,7 @@ void race_checker::split_line(const access &a, shadow_line &l, shadow_line::spli
         for (u32 word = 0; word < line_words; ++word) {
             shadow_cell x{spread(l.whole.write, word), spread(l.whole.read, word),
                           spread(l.whole.other, word)};
-            for (u32 k = 0; k < each_word; ++k) l.cells[word * each_word + k] = x;
+            for (u32 k = 0; k < per_word; ++k) l.cells[word * per_word + k] = x;
         }
         l.whole = {};
     }

@@ -132,9 +132,10 @@ __device__ void await(int *flag)
 }
 
 // The first warp writes, and raises a flag; one of the others polls it for the two that wait at a
-// barrier of their own. Or it leaves the flag to a warp that it has met at such a barrier.
+// barrier of their own. Or it leaves the flag to a warp that it has met at such a barrier. A fence
+// after the barrier takes nothing from what that has handed on.
 enum class raised_by { nobody, writer, another };
-template <raised_by who> __global__ void flag_and_barrier(int *out)
+template <raised_by who, bool fences = false> __global__ void flag_and_barrier(int *out)
 {
     __shared__ int box[32], flag;
     if (threadIdx.x == 0) flag = 0;
@@ -153,6 +154,7 @@ template <raised_by who> __global__ void flag_and_barrier(int *out)
     if (warp == 1) await(&flag);
     if (warp == 1 || warp == 2) {
         asm volatile("bar.sync 1, 64;" ::: "memory");
+        if (fences) __threadfence_block();
         out[threadIdx.x] = box[31 - lane]; // what was raised
     }
 }
@@ -484,6 +486,7 @@ static std::vector<planted> races()
              int *out = unwritten<int>(128);
              if (f) return flag_and_barrier<raised_by::nobody><<<1, 128>>>(out);
              flag_and_barrier<raised_by::writer><<<1, 128>>>(out);
+             flag_and_barrier<raised_by::writer, true><<<1, 128>>>(out);
              flag_and_barrier<raised_by::another><<<1, 128>>>(unwritten<int>(128));
          }},
         {"a lane that has not met another",
