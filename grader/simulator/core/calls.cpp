@@ -68,18 +68,11 @@ int new_frame(warp &w, code &callee, const frame &caller, int lanes)
     return static_cast<int>(k);
 }
 
-bool make_local(grid &g, warp &w, const frame &f, lane_mask mask)
+bool make_local(warp &w, const frame &f, lane_mask mask)
 {
     std::size_t end = std::size_t{f.local_base} + f.of->local_bytes;
     if (end > max_local_bytes || f.depth > max_calls) return false;
-    if (w.local.size() < end * 32) {
-        w.local.resize(end * 32);
-        w.local_shadow.resize(end * 32);
-    }
-    for (std::size_t word = f.local_base / 4; word < end / 4; ++word)
-        for (lane_mask m = mask; m != 0; m &= m - 1)
-            std::memset(w.local_shadow.data() + word * 128 + __builtin_ctz(m) * 4, 0, 4);
-    g.ctx.local_bytes = static_cast<std::uint32_t>(w.local.size() / 32);
+    take_local_memory(w, mask, f.local_base, end);
     return true;
 }
 
@@ -96,7 +89,7 @@ bool fits(const code &callee, const call_site &site)
 }
 
 // Adds to the call's join a child that starts `callee`.
-bool start_call(grid &g, warp &w, int join, code &callee, const call_site &site, lane_mask mask)
+bool start_call(warp &w, int join, code &callee, const call_site &site, lane_mask mask)
 {
     int at = new_frame(w, callee, w.frames[w.paths[join].in], lane_count(mask));
     const frame &from = w.frames[w.paths[join].in];
@@ -109,7 +102,7 @@ bool start_call(grid &g, warp &w, int join, code &callee, const call_site &site,
                         from.arguments.data() + lane * from.of->argument_bytes + site.in[a],
                         callee.source->parameters[a].bytes);
         }
-    if (!make_local(g, w, to, mask)) return false;
+    if (!make_local(w, to, mask)) return false;
     path c;
     c.now = state::ready;
     c.mask = mask;
@@ -121,6 +114,18 @@ bool start_call(grid &g, warp &w, int join, code &callee, const call_site &site,
 }
 
 } // namespace
+
+void take_local_memory(warp &w, lane_mask mask, std::uint64_t begin, std::uint64_t end)
+{
+    if (w.local.size() < end * 32) {
+        w.local.resize(end * 32);
+        w.local_shadow.resize(end * 32);
+    }
+    for (std::uint64_t word = begin / 4; word < end / 4; ++word)
+        baseline::active(mask, [&](int l) {
+            std::memset(w.local_shadow.data() + local_position(4 * word, l), 0, 4);
+        });
+}
 
 void call(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
 {
@@ -147,26 +152,24 @@ void call(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
         lane_mask together = mask;
         int callee = site.callee;
         if (callee < 0) {
-            for (lane_mask m = mask; m != 0; m &= m - 1)
-                if (int l = __builtin_ctz(m); targets[l] != targets[lane])
-                    together &= ~(lane_mask{1} << l);
+            together &= baseline::where([&](int l) { return targets[l] == targets[lane]; });
             std::uint64_t index = (targets[lane] - code_window) / 16;
             if (targets[lane] < code_window || index >= g.function_count || targets[lane] % 16 != 0)
-                return stop_at(g, i, finding_kind::trap, 719, together,
-                               "a call through a pointer that is no device function");
+                return stop_grid(g.ctx, i, finding_kind::trap, 719, lane,
+                                 "a call through a pointer that is no device function");
             callee = static_cast<int>(index);
         }
         mask &= ~together;
         code *k = g.function(callee);
         if (k == nullptr)
-            return stop_at(g, i, finding_kind::unsupported, 801, together,
-                           "a call of a function that this module declares but does not hold");
+            return stop_grid(g.ctx, i, finding_kind::unsupported, 801, lane,
+                             "a call of a function that this module declares but does not hold");
         if (!fits(*k, site))
-            return stop_at(g, i, finding_kind::trap, 719, together,
-                           "a call of a function that has other parameters or another result");
-        if (!start_call(g, w, p, *k, site, together))
-            return stop_at(g, i, finding_kind::trap, 719, together,
-                           "the call stack of a thread is used up: does the recursion end?");
+            return stop_grid(g.ctx, i, finding_kind::trap, 719, lane,
+                             "a call of a function that has other parameters or another result");
+        if (!start_call(w, p, *k, site, together))
+            return stop_grid(g.ctx, i, finding_kind::trap, 719, lane,
+                             "the call stack of a thread is used up: does the recursion end?");
     }
 }
 

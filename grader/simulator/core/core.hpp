@@ -32,7 +32,6 @@ inline constexpr std::uint64_t shared_window = std::uint64_t{1} << 56;
 inline constexpr std::uint64_t local_window = std::uint64_t{2} << 56;
 inline constexpr std::uint64_t param_window = std::uint64_t{3} << 56;
 inline constexpr std::uint64_t code_window = std::uint64_t{4} << 56; // of device functions
-inline constexpr std::uint64_t window_bytes = std::uint64_t{1} << 32;
 
 // Limits of hardware and nvcc, in bytes: local memory per thread, parameters per kernel.
 inline constexpr std::uint32_t max_local_bytes = 512 << 10, max_parameters = 32764;
@@ -153,7 +152,6 @@ struct tally {
 };
 
 struct code {
-    std::string name, shown; // mangled; demangled without parameters
     const ptx::function *source = nullptr;
     ptx::body body;
     std::vector<instruction> instructions;
@@ -327,8 +325,7 @@ struct context {
     bool stop = false;            // a fault ended the grid
     bool slow_path = false; // `stop` is set, or some registers of the warp hold undefined values
     bool changed = false;   // a store or atomic has run
-    lane_mask live = 0;
-    std::byte *arguments; // of the current frame
+    std::byte *arguments;   // of the current frame
     std::uint32_t argument_stride;
     std::uint32_t local_base;
     const operand *const *lists;
@@ -337,7 +334,7 @@ struct context {
     grid *g;
     code *running;
     const std::uint32_t *thread_ids[3]; // of the 32 lanes of this warp
-    std::uint32_t specials[18];         // indexed by `special`
+    std::uint32_t specials[18] = {};    // indexed by `special`
 
     void halt() { stop = slow_path = true; }
 };
@@ -389,6 +386,11 @@ void start_copies(context &, const instruction &, lane_mask, const std::uint64_t
 // Maps an opcode as written, without cache and ordering hints ("add.s32", "ld.global.f32"), to its
 // handler; null if there is none.
 handler find_handler(std::string_view opcode);
+
+// List the handlers that are compiled once only, whatever the instruction set.
+class handler_sink; // defined in lanes/handler_table.hpp
+void list_warp_handlers(handler_sink &);
+void list_texture_handlers(handler_sink &);
 
 // Maps a byte of a lane's local memory to its position in the warp's.
 __attribute__((always_inline)) inline std::uint64_t local_position(std::uint64_t byte, int lane)

@@ -126,10 +126,4 @@ bool release_join(warp &w)
     return false;
 }
 
-void stop_at(grid &g, const instruction &i, finding_kind kind, int error, lane_mask mask,
-             std::string detail)
-{
-    stop_grid(g.ctx, i, kind, error, __builtin_ctz(mask), std::move(detail));
-}
-
 } // namespace simulator::core

@@ -14,7 +14,6 @@
 #include "simulator/lanes/lanes.hpp"
 
 #include <cstddef>
-#include <string>
 
 namespace simulator::core {
 
@@ -28,7 +27,12 @@ inline lane_mask guarded(context &c, const instruction &i, lane_mask mask)
                : mask & (*baseline::lanes_of<lane_mask>(c, i.guard) ^ i.guard_flip);
 }
 
-void stop_at(grid &, const instruction &, finding_kind, int error, lane_mask, std::string detail);
+// The terminator of the basic block where the path is.
+inline const instruction &terminator_of(const warp &w, const path &p)
+{
+    const code &k = *w.frames[p.in].of;
+    return k.instructions[k.blocks[p.block].terminator];
+}
 
 // Lanes that diverge to one basic block.
 struct lane_group {

@@ -49,7 +49,6 @@ int module::state::function_index(std::string_view name) const
 std::unique_ptr<program> module::state::prepare(const ptx::function &entry)
 {
     auto p = std::make_unique<program>();
-    p->entry = &entry;
     p->entry_index = function_index(entry.name);
     p->shown = demangled_name(entry.name);
     p->functions.resize(text.functions.size());
@@ -139,7 +138,6 @@ void module::state::decode_function(program &p, int index, ptx::body body)
     in.function_index = [&](std::string_view name) { return function_index(name); };
     auto c = std::make_unique<code>();
     core::decode(*c, std::move(body), in);
-    c->shown = p.shown;
     c->index = static_cast<std::uint32_t>(index);
     p.functions[index] = std::move(c);
 }

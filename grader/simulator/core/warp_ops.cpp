@@ -1,5 +1,4 @@
 // Handlers of instructions that use other lanes or the thread's position in the grid.
-#include "warp_ops.hpp"
 #include "copies.hpp"
 #include "grid.hpp"
 #include "nobodys_value.hpp"
@@ -102,14 +101,7 @@ void take_local(context &c, const instruction &i, lane_mask mask)
                              " bytes: that is more local memory than a thread can have");
     const u64 end = (begin + bytes + 15) / 16 * 16;
     f.taken = static_cast<u32>(end - f.local_base - f.of->local_bytes);
-    if (w.local.size() < end * 32) {
-        w.local.resize(end * 32);
-        w.local_shadow.resize(end * 32);
-    }
-    for (u64 word = begin / 4; word < end / 4; ++word)
-        active(mask, [&](int l) {
-            std::memset(w.local_shadow.data() + local_position(4 * word, l), 0, 4);
-        });
+    take_local_memory(w, mask, begin, end);
     c.local = w.local.data();
     c.local_shadow = w.local_shadow.data();
     c.local_bytes = static_cast<u32>(w.local.size() / 32);
