@@ -20,10 +20,15 @@ int calling_join(const warp &w, int p)
     return -1;
 }
 
-const call_site &call_of(const warp &w, const path &join)
+// Copies the bytes of an argument or result between the argument areas of two frames.
+void copy_argument(frame &to, std::uint32_t to_offset, const frame &from, std::uint32_t from_offset,
+                   std::uint64_t bytes, lane_mask lanes)
 {
-    const code &k = *w.frames[join.in].of;
-    return k.calls[k.instructions[k.blocks[join.waits].terminator].extra];
+    baseline::active(lanes, [&](int l) {
+        const auto lane = static_cast<std::size_t>(l);
+        std::memcpy(to.arguments.data() + lane * to.of->argument_bytes + to_offset,
+                    from.arguments.data() + lane * from.of->argument_bytes + from_offset, bytes);
+    });
 }
 
 // Returns the lanes `some` of path `p` to the call of their function, with its results.
@@ -33,15 +38,12 @@ void return_lanes(warp &w, int p, lane_mask some)
     if (join < 0) return end_lanes(w, p, some);
     const frame &from = w.frames[w.paths[p].in];
     frame &to = w.frames[w.paths[join].in];
-    const call_site &site = call_of(w, w.paths[join]);
+    const code &k = *to.of;
+    const basic_block &caller = k.blocks[w.paths[join].waits];
+    const call_site &site = k.calls[k.instructions[caller.terminator].extra];
     for (std::size_t r = 0; r < site.out.size(); ++r)
-        for (lane_mask m = some; m != 0; m &= m - 1) {
-            auto lane = static_cast<std::size_t>(__builtin_ctz(m));
-            std::memcpy(to.arguments.data() + lane * to.of->argument_bytes + site.out[r],
-                        from.arguments.data() + lane * from.of->argument_bytes +
-                            from.of->result_offsets[r],
-                        from.of->source->results[r].bytes);
-        }
+        copy_argument(to, site.out[r], from, from.of->result_offsets[r],
+                      from.of->source->results[r].bytes, some);
     w.paths[join].mask |= some;
     drop_frame_users(w, w.paths[p].in, lane_count(some));
     w.paths[p].mask &= ~some;
@@ -50,6 +52,7 @@ void return_lanes(warp &w, int p, lane_mask some)
 
 int new_frame(warp &w, code &callee, const frame &caller, int lanes)
 {
+    // Read first, because a new frame may move the caller's.
     std::uint32_t local_base = caller.local_base + caller.of->local_bytes + caller.taken;
     std::uint32_t depth = caller.depth + 1;
     std::size_t k = 1;
@@ -68,14 +71,6 @@ int new_frame(warp &w, code &callee, const frame &caller, int lanes)
     return static_cast<int>(k);
 }
 
-bool make_local(warp &w, const frame &f, lane_mask mask)
-{
-    std::size_t end = std::size_t{f.local_base} + f.of->local_bytes;
-    if (end > max_local_bytes || f.depth > max_calls) return false;
-    take_local_memory(w, mask, f.local_base, end);
-    return true;
-}
-
 // True if the arguments and results of a call fit the callee, which an indirect call does not
 // guarantee. An argument variable has the size of the largest one of its name.
 bool fits(const code &callee, const call_site &site)
@@ -88,27 +83,19 @@ bool fits(const code &callee, const call_site &site)
            room(callee.source->results, site.out_bytes);
 }
 
-// Adds to the call's join a child that starts `callee`.
+// Adds to the call's join a child that starts `callee`. Returns false if the stack is used up.
 bool start_call(warp &w, int join, code &callee, const call_site &site, lane_mask mask)
 {
     int at = new_frame(w, callee, w.frames[w.paths[join].in], lane_count(mask));
     const frame &from = w.frames[w.paths[join].in];
     frame &to = w.frames[at];
     for (std::size_t a = 0; a < site.in.size(); ++a)
-        for (lane_mask m = mask; m != 0; m &= m - 1) {
-            auto lane = static_cast<std::size_t>(__builtin_ctz(m));
-            std::memcpy(to.arguments.data() + lane * callee.argument_bytes +
-                            callee.parameter_offsets[a],
-                        from.arguments.data() + lane * from.of->argument_bytes + site.in[a],
-                        callee.source->parameters[a].bytes);
-        }
-    if (!make_local(w, to, mask)) return false;
-    path c;
-    c.now = state::ready;
-    c.mask = mask;
-    c.parent = join;
-    c.in = at;
-    w.current = new_path(w, c);
+        copy_argument(to, callee.parameter_offsets[a], from, site.in[a],
+                      callee.source->parameters[a].bytes, mask);
+    const std::uint64_t local_end = std::uint64_t{to.local_base} + callee.local_bytes;
+    if (local_end > max_local_bytes || to.depth > max_calls) return false;
+    take_local_memory(w, mask, to.local_base, local_end);
+    w.current = new_path(w, {.now = state::ready, .mask = mask, .parent = join, .in = at});
     ++w.paths[join].children;
     return true;
 }

@@ -168,10 +168,7 @@ void start_warp(grid &g, warp &w)
 {
     w.current = 0;
     w.paths.clear();
-    path p;
-    p.now = state::ready;
-    p.mask = w.live;
-    w.paths.push_back(p);
+    w.paths.push_back({.now = state::ready, .mask = w.live});
     w.frames.resize(1);
     frame &f = w.frames[0];
     code &k = *g.running->functions[g.running->entry_index];
