@@ -34,7 +34,7 @@ template <class F> std::vector<waiting_place> waiting_places(thread_block &b, F 
     for (warp &w : b.warps)
         for (path &p : w.paths) {
             if (p.mask == 0 || !counts(p)) continue;
-            waiting_place here{&w, &p, static_cast<std::uint32_t>(lane_count(p.mask))};
+            waiting_place here{&w, &p, lane_count(p.mask)};
             auto known = std::find_if(all.begin(), all.end(), [&](const waiting_place &o) {
                 if (&o.terminator() == &here.terminator() && o.lanes->waits == p.waits) return true;
                 return o.name() == here.name() && o.at() == here.at();
@@ -183,7 +183,7 @@ void order_by_barrier(grid &g, thread_block &b, std::uint32_t id)
     if (g.ctx.races == nullptr) return;
     std::uint32_t threads = 0, warps = 0;
     each_waiting(b, id, [&](warp &w, path &p) {
-        threads += static_cast<std::uint32_t>(lane_count(p.mask));
+        threads += lane_count(p.mask);
         warps |= 1u << w.index;
     });
     if (b.barriers[id].expected == 0 || threads == b.threads)

@@ -50,7 +50,7 @@ void return_lanes(warp &w, int p, lane_mask some)
     if (w.paths[p].mask == 0) remove_path(w, p);
 }
 
-int new_frame(warp &w, code &callee, const frame &caller, int lanes)
+int new_frame(warp &w, code &callee, const frame &caller, std::uint32_t lanes)
 {
     // Read first, because a new frame may move the caller's.
     std::uint32_t local_base = caller.local_base + caller.of->local_bytes + caller.taken;

@@ -19,9 +19,9 @@ using copy = copies_in_flight::copy;
 // True if all lanes are active and their bytes adjacent.
 bool is_contiguous(lane_mask mask, const std::uint64_t *to, std::uint32_t bytes)
 {
-    bool all = mask == all_lanes;
-    for (std::uint32_t l = 0; l < 32; ++l) all &= to[l] == to[0] + l * bytes;
-    return all;
+    return (mask & baseline::where([=](int l) {
+                return to[l] == to[0] + static_cast<std::uint32_t>(l) * bytes;
+            })) == all_lanes;
 }
 
 void mark(context &c, lane_mask lanes, const std::uint64_t *to, std::uint32_t bytes,

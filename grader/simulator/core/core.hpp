@@ -184,7 +184,7 @@ struct frame { // one activation of a function by some lanes of a warp
     std::uint32_t local_base = 0;
     std::uint32_t taken = 0; // bytes of local memory by alloca, after the function's own
     std::uint32_t depth = 0; // calls from the kernel to here
-    int users = 0;           // number of lanes
+    std::uint32_t users = 0; // number of lanes
 };
 
 // Lanes of one warp that run together. When they diverge, the path becomes a join that waits for

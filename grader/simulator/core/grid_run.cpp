@@ -122,7 +122,7 @@ void run_warps(grid &g, thread_block &b, round_result &r)
             warp &w = b.warps[i];
             if (w.live == 0) continue;
             turn t = run_warp(g, w, g.shuffled ? 1 + g.random() % 256 : quantum);
-            if (t == turn::stopped || g.ctx.stop) return;
+            if (t == turn::stopped) return;
             if (t == turn::ended || t == turn::used_up) r.moved = true;
             if (t == turn::paused) r.paused = true;
             others |= t == turn::waiting || t == turn::paused || t == turn::used_up;

@@ -17,7 +17,15 @@
 
 namespace simulator::core {
 
-inline int lane_count(lane_mask m) { return __builtin_popcount(m); }
+inline std::uint32_t lane_count(lane_mask m)
+{
+    return static_cast<std::uint32_t>(__builtin_popcount(m));
+}
+
+inline lane_mask truth_of(context &c, operand predicate, bool negated)
+{
+    return baseline::predicate(c, predicate) ^ (negated ? all_lanes : 0);
+}
 
 // The lanes of `mask` whose guard is true.
 inline lane_mask guarded(context &c, const instruction &i, lane_mask mask)
@@ -50,7 +58,7 @@ void remove_path(warp &, int p);
 // Ends the lanes `some` of a path.
 void end_lanes(warp &, int p, lane_mask some);
 // Lanes of the frame have left it; the last ones free it.
-void drop_frame_users(warp &, int frame_index, int lanes);
+void drop_frame_users(warp &, int frame_index, std::uint32_t lanes);
 
 // The terminators of basic blocks, for the lanes of a path.
 void call(grid &, warp &, int p, const basic_block &, const instruction &);

@@ -40,10 +40,8 @@ std::set<std::string> names_in(const ptx::body &b)
 
 int module::state::function_index(std::string_view name) const
 {
-    if (auto a = text.aliases.find(std::string(name)); a != text.aliases.end()) name = a->second;
-    for (std::size_t f = 0; f < text.functions.size(); ++f)
-        if (text.functions[f].name == name && text.functions[f].defined) return static_cast<int>(f);
-    return -1;
+    const ptx::function *f = text.find(name);
+    return f != nullptr && f->defined ? static_cast<int>(f - text.functions.data()) : -1;
 }
 
 std::unique_ptr<program> module::state::prepare(const ptx::function &entry)

@@ -45,12 +45,11 @@ void arrive_at_barrier(grid &g, warp &w, int p, const basic_block &b, const inst
                          counts_differ(id, bar.expected, expected));
     if (g.ctx.count) ++g.ctx.counted[i.statement].barriers;
     if (g.ctx.races != nullptr) g.ctx.races->arrive(w, id);
-    bar.arrived += static_cast<std::uint32_t>(lane_count(n.mask));
+    bar.arrived += lane_count(n.mask);
     bar.expected = expected;
     if (i.c != no_operand) {
-        lane_mask v = *baseline::lanes_of<lane_mask>(g.ctx, i.c) ^
-                      ((i.flags & negate_c) != 0 ? all_lanes : 0);
-        bar.true_threads += static_cast<std::uint32_t>(lane_count(v & n.mask));
+        lane_mask yes = truth_of(g.ctx, i.c, (i.flags & negate_c) != 0);
+        bar.true_threads += lane_count(yes & n.mask);
     }
     if (i.extra == 1) {
         n.block = b.next;

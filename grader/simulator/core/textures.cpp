@@ -53,10 +53,9 @@ bool check_texel(context &c, const instruction &i, int lane, address at, u32 byt
         there = there && (s & need) == need && (s & c.closed) == 0;
         written = written && (s & initialised) != 0;
     }
-    if (!there)
-        report(c, i, access_problem::outside, lane, at, bytes, ptx::space::global, false, 1);
-    else if (!written && c.check_initialised)
-        report(c, i, access_problem::uninitialised, lane, at, bytes, ptx::space::global, false, 1);
+    if (there && (written || !c.check_initialised)) return true;
+    const auto problem = there ? access_problem::uninitialised : access_problem::outside;
+    report(c, i, problem, lane, at, bytes, ptx::space::global, false, 1);
     return !c.stop;
 }
 

@@ -1,5 +1,6 @@
 // Follows values loaded from uninitialised memory to where they are used.
 #include "undefined.hpp"
+#include "paths.hpp"
 #include "simulator/lanes/handler_table.hpp"
 #include "simulator/lanes/lanes.hpp"
 #include "simulator/machine/memory.hpp"
@@ -10,11 +11,6 @@ namespace simulator::core {
 namespace {
 
 using namespace baseline;
-
-lane_mask truth_of(context &c, operand o, bool negated)
-{
-    return predicate(c, o) ^ (negated ? all_lanes : 0);
-}
 
 std::uint64_t address_of(context &c, const instruction &i, int lane)
 {
@@ -209,7 +205,7 @@ void undefined_values::add_stored(context &c, const instruction &i, parts &used,
             const origin &o = origins_[p.origin];
             const bool copied = o.space == ptx::space::local && (o.by->flags & only_moved) != 0;
             const lane_mask stays = copied ? p.lanes & here : 0;
-            if (stays != 0) copied_.push_back({k, stays});
+            if (stays != 0) undefined_stores_.push_back({k, stays});
             if (stays != p.lanes) used.push_back({p.origin, p.lanes & ~stays});
         }
     }
@@ -217,14 +213,14 @@ void undefined_values::add_stored(context &c, const instruction &i, parts &used,
 
 void undefined_values::after(context &c, const instruction &i)
 {
-    if (c.stop) copied_.clear(); // the store was refused
-    for (const copy_of_nothing &n : copied_)
+    if (c.stop) undefined_stores_.clear(); // the store was refused
+    for (const undefined_store &n : undefined_stores_)
         active(n.lanes, [&](int l) {
             const std::uint64_t first = address_of(c, i, l) % local_window + n.element * i.bytes;
             for (std::uint64_t k = first; k < first + i.bytes; ++k)
                 c.local_shadow[local_position(k, l)] = 0;
         });
-    copied_.clear();
+    undefined_stores_.clear();
 }
 
 void undefined_values::decide(context &c, const instruction &i, lane_mask mask)

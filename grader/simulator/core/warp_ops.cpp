@@ -1,7 +1,7 @@
 // Handlers of instructions that use other lanes or the thread's position in the grid.
 #include "copies.hpp"
-#include "grid.hpp"
-#include "nobodys_value.hpp"
+#include "inactive_lane_value.hpp"
+#include "paths.hpp"
 #include "races.hpp"
 #include "simulator/lanes/handler_table.hpp"
 #include "simulator/lanes/lanes.hpp"
@@ -171,7 +171,7 @@ template <shuffle mode> void shuffle_lanes(context &c, const instruction &i, lan
 enum class vote { ballot, any, all, uni };
 template <vote mode> void vote_lanes(context &c, const instruction &i, lane_mask mask)
 {
-    lane_mask yes = (predicate(c, i.a) ^ ((i.flags & negate_a) != 0 ? all_lanes : 0)) & mask;
+    lane_mask yes = truth_of(c, i.a, (i.flags & negate_a) != 0) & mask;
     if constexpr (mode == vote::ballot) {
         every(lanes_of<u32>(c, i.d), mask, [=](int) { return yes; });
     } else {

@@ -81,7 +81,7 @@ inline void run_one(context &c, const instruction &i, lane_mask mask, std::uint6
         i.run(c, i, mask);
     } else {
         lane_mask m = guarded(c, i, mask);
-        if (i.begins) lanes_off[i.statement] += static_cast<std::uint64_t>(lane_count(mask & ~m));
+        if (i.begins) lanes_off[i.statement] += lane_count(mask & ~m);
         if (m != 0) i.run(c, i, m);
     }
 }
@@ -237,7 +237,7 @@ turn run_warp(grid &g, warp &w, std::uint64_t quantum)
             const basic_block &b = k.blocks[n.block];
             int here = n.block;
             ++t.runs[here];
-            t.lanes_run[here] += static_cast<std::uint64_t>(lane_count(n.mask));
+            t.lanes_run[here] += lane_count(n.mask);
             g.steps += b.last_statement - b.first_statement;
             run_straight(c, k, b, n.mask, t.lanes_off.data());
             if (c.stop) return turn::stopped;
