@@ -4,7 +4,7 @@
 #include "device_runtime.hpp"
 
 #include <cstdio>
-#include <map>
+#include <set>
 #include <string_view>
 
 namespace simulator::core {
@@ -119,25 +119,6 @@ void fail_assert(const thread_call &c)
               "the assertion `" + condition + "` failed");
 }
 
-void allocate(const thread_call &c)
-{
-    c.give(from_heap(c.argument<std::uint64_t>(0), c.g.how->device));
-}
-
-void release(const thread_call &c)
-{
-    if (!back_to_heap(c.argument<std::uint64_t>(0)))
-        stop_grid(c.g.ctx, c.i, finding_kind::trap, 719, c.lane,
-                  "free of an address that malloc did not return, or a second time");
-}
-
-const std::map<std::string_view, void (*)(const thread_call &)> &c_library()
-{
-    static const std::map<std::string_view, void (*)(const thread_call &)> all = {
-        {"vprintf", print}, {"__assertfail", fail_assert}, {"malloc", allocate}, {"free", release}};
-    return all;
-}
-
 } // namespace
 
 address from_heap(std::uint64_t bytes, int device)
@@ -159,7 +140,8 @@ bool back_to_heap(address at)
 
 bool is_builtin(std::string_view name)
 {
-    return c_library().contains(name) || device_runtime::knows(name);
+    static const std::set<std::string_view> own = {"vprintf", "__assertfail", "malloc", "free"};
+    return own.contains(name) || device_runtime::knows(name);
 }
 
 void call_builtin(grid &g, warp &w, const instruction &i, const call_site &s, lane_mask mask)
@@ -167,10 +149,18 @@ void call_builtin(grid &g, warp &w, const instruction &i, const call_site &s, la
     if (g.ctx.guard != nullptr && !may_depend_on_order(g.ctx)) return;
     for (; mask != 0 && !g.ctx.stop; mask &= mask - 1) {
         const thread_call c(g, w, i, s, __builtin_ctz(mask));
-        if (const auto own = c_library().find(s.builtin); own != c_library().end())
-            own->second(c);
-        else
+        if (s.builtin == "vprintf") {
+            print(c);
+        } else if (s.builtin == "__assertfail") {
+            fail_assert(c);
+        } else if (s.builtin == "malloc") {
+            c.give(from_heap(c.argument<std::uint64_t>(0), g.how->device));
+        } else if (s.builtin != "free") {
             g.runtime->answer(c);
+        } else if (!back_to_heap(c.argument<std::uint64_t>(0))) {
+            stop_grid(g.ctx, i, finding_kind::trap, 719, c.lane,
+                      "free of an address that malloc did not return, or a second time");
+        }
     }
 }
 

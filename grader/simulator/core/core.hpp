@@ -152,6 +152,7 @@ struct tally {
 };
 
 struct code {
+    std::string shown; // the kernel, demangled without parameters
     const ptx::function *source = nullptr;
     ptx::body body;
     std::vector<instruction> instructions;

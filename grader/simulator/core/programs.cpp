@@ -136,6 +136,7 @@ void module::state::decode_function(program &p, int index, ptx::body body)
     in.function_index = [&](std::string_view name) { return function_index(name); };
     auto c = std::make_unique<code>();
     core::decode(*c, std::move(body), in);
+    c->shown = p.shown;
     c->index = static_cast<std::uint32_t>(index);
     p.functions[index] = std::move(c);
 }
