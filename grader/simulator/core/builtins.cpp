@@ -124,8 +124,8 @@ void fail_assert(const thread_call &c)
 address from_heap(std::uint64_t bytes, int device)
 {
     memory &m = memory::instance();
-    const std::uint64_t used = m.heap_used(device), most = settings().heap_bytes;
-    if (used > most || bytes > most - used) return 0;
+    const std::uint64_t used = m.heap_used(device), limit = settings().heap_bytes;
+    if (used > limit || bytes > limit - used) return 0;
     return m.allocate(bytes, memory_kind::heap, device).value_or(0);
 }
 

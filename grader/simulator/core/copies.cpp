@@ -100,11 +100,11 @@ void wait_for_copies(context &c, const instruction &i, lane_mask mask)
         return;
     }
     const std::uint64_t may_stay = how == copy_wait::all ? 0 : static_cast<std::uint64_t>(i.offset);
-    const std::uint64_t most =
+    const std::uint64_t latest =
         *std::max_element(std::begin(state.committed), std::end(state.committed));
     for (copy &k : state.waiting) {
         // The whole copy stays pending.
-        if (how == copy_wait::group && k.group + may_stay >= most) continue;
+        if (how == copy_wait::group && k.group + may_stay >= latest) continue;
         const lane_mask done =
             mask & k.lanes & baseline::where([&](int l) {
                 return how == copy_wait::all || k.group + may_stay < state.committed[l];

@@ -94,8 +94,8 @@ bool more_may_begin(const grid &g)
 // Does nothing for a cooperative grid, whose blocks are guaranteed to run concurrently.
 void shuffle_beginnings(grid &g)
 {
-    constexpr std::uint64_t most = 1 << 22;
-    if (!settings().any_blocks_first || g.how->grid_workspace != 0 || g.blocks > most) return;
+    constexpr std::uint64_t max_blocks = 1 << 22;
+    if (!settings().any_blocks_first || g.how->grid_workspace != 0 || g.blocks > max_blocks) return;
     g.team = nullptr;
     g.order.resize(g.blocks);
     std::iota(g.order.begin(), g.order.end(), 0u);

@@ -11,11 +11,11 @@ namespace {
 
 void check_constants(std::uint64_t bytes)
 {
-    const std::uint64_t most = profile().constant_bytes;
-    if (bytes <= most) return;
+    const std::uint64_t limit = profile().constant_bytes;
+    if (bytes <= limit) return;
     throw ptx::refused(
         "The file's __constant__ variables take " + std::to_string(bytes) + " bytes, and at most " +
-        std::to_string(most) + " are allowed: " + std::to_string(bytes - most) +
+        std::to_string(limit) + " are allowed: " + std::to_string(bytes - limit) +
         " too many. nvcc builds no such file. Make the arrays smaller, or __device__ "
         "variables");
 }

@@ -14,9 +14,9 @@ namespace {
 // Findings hold 240 bytes, so the figures come first.
 [[noreturn]] void refuse_shared(const std::string &kernel, std::uint64_t bytes)
 {
-    const std::uint64_t most = profile().shared_per_block;
+    const std::uint64_t limit = profile().shared_per_block;
     throw ptx::refused("Static shared memory of " + std::to_string(bytes) + " bytes, and at most " +
-                       std::to_string(most) + " are allowed: " + std::to_string(bytes - most) +
+                       std::to_string(limit) + " are allowed: " + std::to_string(bytes - limit) +
                        " too many. nvcc builds no such kernel. Make the __shared__ arrays of " +
                        kernel + " smaller, or dynamic shared memory");
 }

@@ -202,10 +202,10 @@ template <bool all> void match_lanes(context &c, const instruction &i, lane_mask
     }
 }
 
-struct least {
+struct minimum {
     template <class T> T operator()(T a, T b) const { return b < a ? b : a; }
 };
-struct greatest {
+struct maximum {
     template <class T> T operator()(T a, T b) const { return a < b ? b : a; }
 };
 template <class Op, class T> void reduce_lanes(context &c, const instruction &i, lane_mask mask)
@@ -258,10 +258,10 @@ void list_warp_handlers(handler_sink &out)
     out.add("core.match", "all", match_lanes<true>);
     out.add("core.redux", "add.u32", reduce_lanes<std::plus<>, u32>);
     out.add("core.redux", "add.s32", reduce_lanes<std::plus<>, u32>);
-    out.add("core.redux", "min.u32", reduce_lanes<least, u32>);
-    out.add("core.redux", "min.s32", reduce_lanes<least, s32>);
-    out.add("core.redux", "max.u32", reduce_lanes<greatest, u32>);
-    out.add("core.redux", "max.s32", reduce_lanes<greatest, s32>);
+    out.add("core.redux", "min.u32", reduce_lanes<minimum, u32>);
+    out.add("core.redux", "min.s32", reduce_lanes<minimum, s32>);
+    out.add("core.redux", "max.u32", reduce_lanes<maximum, u32>);
+    out.add("core.redux", "max.s32", reduce_lanes<maximum, s32>);
     out.add("core.redux", "and.b32", reduce_lanes<std::bit_and<>, u32>);
     out.add("core.redux", "or.b32", reduce_lanes<std::bit_or<>, u32>);
     out.add("core.redux", "xor.b32", reduce_lanes<std::bit_xor<>, u32>);
