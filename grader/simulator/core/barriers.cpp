@@ -102,11 +102,10 @@ std::string ended_text(const thread_block &b)
 finding finding_at(grid &g, const waiting_place &p, std::string detail)
 {
     enter(g, *p.of, *p.lanes);
-    finding f = at_lane(g.ctx, p.terminator(), __builtin_ctz(p.lanes->mask));
-    f.kind = finding_kind::barrier;
+    finding f = at_lane(g.ctx, p.terminator(), __builtin_ctz(p.lanes->mask), finding_kind::barrier,
+                        std::move(detail));
     f.threads = p.threads;
     f.where = p.name("a ");
-    f.detail = std::move(detail);
     return f;
 }
 
@@ -150,8 +149,8 @@ void report_excess(grid &g, thread_block &b, std::uint32_t id, std::uint32_t exp
 {
     each_waiting(b, id, [&](warp &w, path &p) {
         enter(g, w, p);
-        finding f = at_lane(g.ctx, terminator_of(w, p), __builtin_ctz(p.mask));
-        f.kind = finding_kind::barrier;
+        finding f =
+            at_lane(g.ctx, terminator_of(w, p), __builtin_ctz(p.mask), finding_kind::barrier);
         f.where = "barrier " + std::to_string(id);
         f.detail = std::to_string(b.barriers[id].arrived) +
                    " threads came to a barrier that lets " + std::to_string(expected) + " pass";

@@ -13,7 +13,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -257,7 +256,7 @@ class sector_set {
 public:
     __attribute__((always_inline)) void add(std::uint64_t sector)
     {
-        std::uint64_t *words = last_page_ == sector >> page_shift ? last_ : page(sector);
+        std::uint64_t *words = last_page_ == sector >> page_shift ? last_ : words_of(sector);
         std::uint64_t bit = std::uint64_t{1} << (sector & 63);
         std::uint64_t &word = words[(sector & (page_sectors - 1)) >> 6];
         count_ += (word & bit) == 0;
@@ -274,7 +273,7 @@ public:
     {
         for (const std::uint64_t number : touched_)
             for (std::uint64_t k = 0; k < page_sectors / 64; ++k)
-                for (std::uint64_t word = pages_[number][k]; word; word &= word - 1)
+                for (std::uint64_t word = pages_[number]->words[k]; word; word &= word - 1)
                     body((number << page_shift) + 64 * k +
                          static_cast<std::uint64_t>(__builtin_ctzll(word)));
     }
@@ -284,13 +283,16 @@ public:
 private:
     static constexpr int page_shift = 15;
     static constexpr std::uint64_t page_sectors = std::uint64_t{1} << page_shift;
-    std::uint64_t *page(std::uint64_t sector);
+    struct page {
+        std::uint64_t words[page_sectors / 64];
+        bool listed; // in touched_
+    };
+    std::uint64_t *words_of(std::uint64_t sector);
     std::uint64_t last_page_ = ~std::uint64_t{0};
-    std::uint64_t *last_ = nullptr;
+    std::uint64_t *last_ = nullptr; // the words of that page
     std::uint64_t count_ = 0;
-    std::vector<std::uint64_t *> pages_;
-    std::vector<std::uint64_t> touched_;
-    std::deque<std::vector<std::uint64_t>> storage_;
+    std::vector<std::unique_ptr<page>> pages_; // by number; null: never touched
+    std::vector<std::uint64_t> touched_;       // numbers of the pages with a touched sector
 };
 
 struct grid; // defined in core/grid.hpp

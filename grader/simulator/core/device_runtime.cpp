@@ -25,10 +25,8 @@ std::string shown_name(const thread_call &c) { return "cuda" + c.name().substr(1
 // Adds a finding for a call that returns an error code to the program.
 void report_refused(const thread_call &c, std::string why)
 {
-    finding f = at_lane(c.g.ctx, c.i, c.lane);
-    f.kind = finding_kind::refused_launch;
-    f.detail = std::move(why);
-    findings::instance().add(std::move(f));
+    findings::instance().add(
+        at_lane(c.g.ctx, c.i, c.lane, finding_kind::refused_launch, std::move(why)));
 }
 
 void stop(const thread_call &c, finding_kind kind, int error, std::string why)
@@ -66,8 +64,7 @@ std::optional<finding> own_memory(const thread_call &c, std::uint64_t value)
     const context &seen = c.g.ctx;
     const bool shared = value - shared_window < seen.shared_bytes;
     if (!shared && value - local_window >= seen.local_bytes) return {};
-    finding f = at_lane(c.g.ctx, c.i, c.lane);
-    f.kind = finding_kind::lent_memory;
+    finding f = at_lane(c.g.ctx, c.i, c.lane, finding_kind::lent_memory);
     if (shared)
         describe_shared(seen, f, value);
     else

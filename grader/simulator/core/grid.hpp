@@ -86,7 +86,7 @@ bool release_barriers(grid &, thread_block &);
 void report_stuck(grid &, thread_block &);
 
 // Returns a finding with the source line of an instruction and the thread of a lane.
-finding at_lane(context &, const instruction &, int lane);
+finding at_lane(context &, const instruction &, int lane, finding_kind, std::string detail = {});
 void describe_shared(const context &, finding &, std::uint64_t address);
 
 std::string place_text(const code &, std::uint32_t statement); // for example "a.cu:12"

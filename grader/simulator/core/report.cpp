@@ -110,15 +110,15 @@ finding of_access(context &c, const instruction &i, access_problem p, int lane,
                   std::uint64_t address, std::uint32_t bytes, ptx::space s, bool write,
                   std::uint64_t lanes)
 {
-    finding f = at_lane(c, i, lane);
+    const auto kind = p == access_problem::outside      ? finding_kind::out_of_bounds
+                      : p == access_problem::misaligned ? finding_kind::misaligned
+                      : p == access_problem::read_only  ? finding_kind::read_only
+                                                        : finding_kind::uninitialised;
+    finding f = at_lane(c, i, lane, kind);
     f.write = write;
     f.bytes = bytes;
     f.threads = lanes;
     f.address = address;
-    f.kind = p == access_problem::outside      ? finding_kind::out_of_bounds
-             : p == access_problem::misaligned ? finding_kind::misaligned
-             : p == access_problem::read_only  ? finding_kind::read_only
-                                               : finding_kind::uninitialised;
     if (s == ptx::space::shared) {
         describe_shared(c, f, address);
         if (p == access_problem::uninitialised) append_written_size(c, f);
@@ -147,9 +147,11 @@ void end_grid(context &c, const instruction &i, int error, finding f)
 
 } // namespace
 
-finding at_lane(context &c, const instruction &i, int lane)
+finding at_lane(context &c, const instruction &i, int lane, finding_kind kind, std::string detail)
 {
     finding f;
+    f.kind = kind;
+    f.detail = std::move(detail);
     const code &k = *c.running;
     const place_name &p = k.places[k.statement_place[i.statement]];
     f.kernel = c.g->running->shown;
@@ -232,9 +234,7 @@ void report_undefined(context &c, const instruction &i, int lane, std::uint64_t 
 void stop_grid(context &c, const instruction &i, finding_kind kind, int error, int lane,
                std::string detail)
 {
-    finding f = at_lane(c, i, lane);
-    f.kind = kind;
-    f.detail = std::move(detail);
+    finding f = at_lane(c, i, lane, kind, std::move(detail));
     if (kind == finding_kind::barrier) f.where = "a " + sync_name(*c.running, i.statement);
     end_grid(c, i, error, std::move(f));
 }

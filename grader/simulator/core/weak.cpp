@@ -145,8 +145,7 @@ void weak_memory::report_older_value(context &c, const instruction &i, int lane,
 {
     const store_event &stored = last.by;
     const code &k = *c.running;
-    finding f = at_lane(c, i, lane);
-    f.kind = finding_kind::older_value;
+    finding f = at_lane(c, i, lane, finding_kind::older_value);
     f.other_block = true;
     f.bytes = i.bytes;
     f.address = address;
