@@ -185,7 +185,8 @@ void undefined_values::run(context &c, const instruction &i, const instruction_r
     case instruction_role::kind::store:
         add_stored(c, i, used, mask);
         break;
-    default:
+    case instruction_role::kind::load:
+    case instruction_role::kind::other:
         add_sources(c, i, r, used, mask);
         break;
     }
