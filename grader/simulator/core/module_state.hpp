@@ -6,6 +6,12 @@
 #include "parallel.hpp"
 #include "weak.hpp"
 
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace simulator {
 
 // A limit in bytes of shared or constant memory, against overflow of sums.
