@@ -3,7 +3,7 @@
 #include "grading.hpp"
 #include "runner/case_run.hpp"
 #include "runner/report.hpp"
-#include "simulator/core/nobodys_value.hpp"
+#include "simulator/core/inactive_lane_value.hpp"
 
 #include <fmt/format.h>
 

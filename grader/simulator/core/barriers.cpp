@@ -1,7 +1,10 @@
-// Reports which threads of a block wait in different places, and which place is to blame.
-#include "grid.hpp"
+// Releases the barriers of a block. Reports which threads wait in different places, and which place
+// is to blame.
+#include "paths.hpp"
+#include "races.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace simulator::core {
 namespace {
@@ -15,10 +18,7 @@ struct waiting_place {
     std::uint32_t threads = 0;
 
     const code &function() const { return *of->frames[lanes->in].of; }
-    const instruction &terminator() const
-    {
-        return function().instructions[function().blocks[lanes->block].terminator];
-    }
+    const instruction &terminator() const { return terminator_of(*of, *lanes); }
     std::string at() const { return place_text(function(), terminator().statement); }
     std::string name(const char *article = "") const // for example "a vote", "barrier 3"
     {
@@ -34,8 +34,9 @@ template <class F> std::vector<waiting_place> waiting_places(thread_block &b, F 
     for (warp &w : b.warps)
         for (path &p : w.paths) {
             if (p.mask == 0 || !counts(p)) continue;
-            waiting_place here{&w, &p, static_cast<std::uint32_t>(__builtin_popcount(p.mask))};
+            waiting_place here{&w, &p, lane_count(p.mask)};
             auto known = std::find_if(all.begin(), all.end(), [&](const waiting_place &o) {
+                if (&o.terminator() == &here.terminator() && o.lanes->waits == p.waits) return true;
                 return o.name() == here.name() && o.at() == here.at();
             });
             if (known == all.end())
@@ -101,11 +102,10 @@ std::string ended_text(const thread_block &b)
 finding finding_at(grid &g, const waiting_place &p, std::string detail)
 {
     enter(g, *p.of, *p.lanes);
-    finding f = at_lane(g.ctx, p.terminator(), __builtin_ctz(p.lanes->mask));
-    f.kind = finding_kind::barrier;
+    finding f = at_lane(g.ctx, p.terminator(), __builtin_ctz(p.lanes->mask), finding_kind::barrier,
+                        std::move(detail));
     f.threads = p.threads;
     f.where = p.name("a ");
-    f.detail = std::move(detail);
     return f;
 }
 
@@ -119,8 +119,8 @@ std::string others_text(const std::vector<waiting_place> &places)
     return s;
 }
 
-} // namespace
-
+// Adds a finding, once per block, if the threads that pass one barrier wait in different places or,
+// where the settings count that as misuse, some have ended without reaching it.
 void check_arrivals(grid &g, thread_block &b, std::uint32_t id)
 {
     std::vector<waiting_place> places = waiting_places(
@@ -135,6 +135,63 @@ void check_arrivals(grid &g, thread_block &b, std::uint32_t id)
     detail += ": every thread of a block must come to the same barrier";
     findings::instance().add(finding_at(g, places[0], std::move(detail)));
 }
+
+// Calls f(warp, path) for each path that waits at barrier `id`.
+template <class F> void each_waiting(thread_block &b, std::uint32_t id, F f)
+{
+    for (auto &w : b.warps)
+        for (auto &p : w.paths)
+            if (p.now == state::at_barrier && p.waits == id && p.mask != 0) f(w, p);
+}
+
+// Reports that more threads arrived than the barrier expects.
+void report_excess(grid &g, thread_block &b, std::uint32_t id, std::uint32_t expected)
+{
+    each_waiting(b, id, [&](warp &w, path &p) {
+        enter(g, w, p);
+        finding f =
+            at_lane(g.ctx, terminator_of(w, p), __builtin_ctz(p.mask), finding_kind::barrier);
+        f.where = "barrier " + std::to_string(id);
+        f.detail = std::to_string(b.barriers[id].arrived) +
+                   " threads came to a barrier that lets " + std::to_string(expected) + " pass";
+        findings::instance().add(std::move(f));
+    });
+}
+
+void write_reduction(warp &w, const path &p, const instruction &i, const barrier_state &bar)
+{
+    if (i.d == no_operand) return;
+    std::byte *at = w.frames[p.in].registers + i.d;
+    if (i.extra == 2) { // popc
+        for (lane_mask m = p.mask; m != 0; m &= m - 1)
+            std::memcpy(at + 4 * __builtin_ctz(m), &bar.true_threads, 4);
+        return;
+    }
+    bool yes = i.extra == 3 ? bar.true_threads == bar.arrived : bar.true_threads != 0;
+    lane_mask v;
+    std::memcpy(&v, at, 4);
+    v = yes ? v | p.mask : v & ~p.mask;
+    std::memcpy(at, &v, 4);
+}
+
+// Accesses before the barrier happen before later ones of the threads that waited. A barrier that
+// names no number, or at which all threads of the block wait, orders the accesses of the whole
+// block, including threads that have ended; any other orders those of the warps that arrived.
+void order_by_barrier(grid &g, thread_block &b, std::uint32_t id)
+{
+    if (g.ctx.races == nullptr) return;
+    std::uint32_t threads = 0, warps = 0;
+    each_waiting(b, id, [&](warp &w, path &p) {
+        threads += lane_count(p.mask);
+        warps |= 1u << w.index;
+    });
+    if (b.barriers[id].expected == 0 || threads == b.threads)
+        g.ctx.races->pass_barrier(b);
+    else
+        g.ctx.races->pass_barrier(b, id, warps);
+}
+
+} // namespace
 
 void report_stuck(grid &g, thread_block &b)
 {
@@ -152,6 +209,28 @@ void report_stuck(grid &g, thread_block &b)
     finding f = finding_at(g, places[0], std::move(detail));
     g.result.message = f.kernel + ", " + places[0].at() + ": " + f.detail;
     findings::instance().add(std::move(f));
+}
+
+bool release_barriers(grid &g, thread_block &b)
+{
+    bool any = false;
+    for (std::uint32_t id = 0; id < b.barriers.size(); ++id) {
+        barrier_state &bar = b.barriers[id];
+        if (bar.arrived == 0) continue;
+        std::uint32_t expected = bar.expected != 0 ? bar.expected : b.live;
+        if (bar.arrived < expected) continue;
+        if (bar.expected == 0) check_arrivals(g, b, id);
+        if (bar.arrived > expected) report_excess(g, b, id, expected);
+        order_by_barrier(g, b, id);
+        each_waiting(b, id, [&](warp &w, path &p) {
+            write_reduction(w, p, terminator_of(w, p), bar);
+            p.block = w.frames[p.in].of->blocks[p.block].next;
+            p.now = state::ready;
+        });
+        bar = {};
+        any = true;
+    }
+    return any;
 }
 
 } // namespace simulator::core

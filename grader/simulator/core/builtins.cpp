@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <set>
+#include <string_view>
 
 namespace simulator::core {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 struct conversion {
     std::string spec;
     char letter = 0;
-    int longs = 0;
+    bool is_long = false; // its integer has 64 bits
     int stars = 0;
 };
 
@@ -26,9 +27,7 @@ conversion take_conversion(const std::string &format, std::size_t &at)
         c.spec += format[at++];
     }
     while (at < format.size() && std::strchr("hljztL", format[at]) != nullptr) {
-        c.longs += format[at] == 'l' || format[at] == 'j' || format[at] == 'z' || format[at] == 't'
-                       ? 1
-                       : 0;
+        c.is_long |= std::strchr("ljzt", format[at]) != nullptr;
         if (format[at] == 'h') c.spec += 'h';
         ++at;
     }
@@ -59,10 +58,12 @@ private:
 template <class T> std::string formatted(const conversion &c, const int *stars, T value)
 {
     char text[4200];
-    int n = c.stars == 0 ? std::snprintf(text, sizeof text, c.spec.c_str(), value)
-            : c.stars == 1
-                ? std::snprintf(text, sizeof text, c.spec.c_str(), stars[0], value)
-                : std::snprintf(text, sizeof text, c.spec.c_str(), stars[0], stars[1], value);
+    const auto print = [&](auto... all) {
+        return std::snprintf(text, sizeof text, c.spec.c_str(), all...);
+    };
+    int n = c.stars == 0   ? print(value)
+            : c.stars == 1 ? print(stars[0], value)
+                           : print(stars[0], stars[1], value);
     return n < 0 ? std::string() : std::string(text, std::min<std::size_t>(n, sizeof text - 1));
 }
 
@@ -70,27 +71,17 @@ std::string convert(conversion c, const thread_memory &memory, argument_list &ar
 {
     int stars[2] = {};
     for (int k = 0; k < c.stars && k < 2; ++k) stars[k] = arguments.next<int>();
-    if (c.letter == '%') return "%";
-    if (std::strchr("diouxXc", c.letter) != nullptr && c.letter != 0) {
-        if (c.longs > 0 && c.letter != 'c') {
-            c.spec += "ll";
-            c.spec += c.letter;
-            return formatted(c, stars, arguments.next<long long>());
-        }
-        c.spec += c.letter;
-        return formatted(c, stars, arguments.next<int>());
-    }
+    const auto is_one_of = [&](std::string_view all) { return all.find(c.letter) != all.npos; };
+    const bool is_long = c.is_long && is_one_of("diouxX");
+    c.spec += is_long ? "ll" : "";
     c.spec += c.letter;
-    if (std::strchr("fFeEgGaA", c.letter) != nullptr && c.letter != 0)
-        return formatted(c, stars, arguments.next<double>());
-    if (c.letter == 's') {
-        std::string s = memory.text(arguments.next<std::uint64_t>());
-        return formatted(c, stars, s.c_str());
-    }
-    if (c.letter == 'p') {
-        auto v = arguments.next<std::uint64_t>();
-        return formatted(c, stars, reinterpret_cast<const void *>(v));
-    }
+    if (c.letter == '%') return "%";
+    if (is_long) return formatted(c, stars, arguments.next<long long>());
+    if (is_one_of("diouxXc")) return formatted(c, stars, arguments.next<int>());
+    if (is_one_of("fFeEgGaA")) return formatted(c, stars, arguments.next<double>());
+    if (c.letter == 'p') return formatted(c, stars, arguments.next<const void *>());
+    if (c.letter == 's')
+        return formatted(c, stars, memory.text(arguments.next<std::uint64_t>()).c_str());
     return c.spec; // not a conversion: printed unchanged
 }
 
@@ -102,10 +93,8 @@ FILE *original_stdout = nullptr;
 void print(const thread_call &c)
 {
     const thread_memory &memory = c.memory;
-    const auto format_at = c.argument<std::uint64_t>(0),
-               arguments_at = c.argument<std::uint64_t>(1);
-    std::string format = memory.text(format_at), out;
-    argument_list arguments(memory, arguments_at);
+    std::string format = memory.text(c.argument<std::uint64_t>(0)), out;
+    argument_list arguments(memory, c.argument<std::uint64_t>(1));
     for (std::size_t at = 0; at < format.size();) {
         if (format[at] == '%')
             out += convert(take_conversion(format, at), memory, arguments);
@@ -120,7 +109,7 @@ void print(const thread_call &c)
 void fail_assert(const thread_call &c)
 {
     auto text = [&](std::size_t k) { return c.memory.text(c.argument<std::uint64_t>(k)); };
-    std::string condition = text(0);
+    const std::string condition = text(0);
     dim t = thread_of(c.g, c.w, c.lane), b = c.w.block->index;
     std::fprintf(stderr,
                  "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
@@ -135,8 +124,8 @@ void fail_assert(const thread_call &c)
 address from_heap(std::uint64_t bytes, int device)
 {
     memory &m = memory::instance();
-    const std::uint64_t used = m.heap_used(device), most = settings().heap_bytes;
-    if (used > most || bytes > most - used) return 0;
+    const std::uint64_t used = m.heap_used(device), limit = settings().heap_bytes;
+    if (used > limit || bytes > limit - used) return 0;
     return m.allocate(bytes, memory_kind::heap, device).value_or(0);
 }
 
@@ -152,7 +141,7 @@ bool back_to_heap(address at)
 bool is_builtin(std::string_view name)
 {
     static const std::set<std::string_view> own = {"vprintf", "__assertfail", "malloc", "free"};
-    return own.count(name) != 0 || device_runtime::knows(name);
+    return own.contains(name) || device_runtime::knows(name);
 }
 
 void call_builtin(grid &g, warp &w, const instruction &i, const call_site &s, lane_mask mask)

@@ -12,15 +12,13 @@ namespace simulator::core {
 // Gives access to memory through generic addresses of one thread.
 class thread_memory {
 public:
-    thread_memory(context &c, int lane) : c_(c), lane_(static_cast<std::uint64_t>(lane)) {}
+    thread_memory(context &c, int lane) : c_(c), lane_(lane) {}
 
-    // Returns the byte at the address, or nullptr if the thread may not read it.
-    const std::byte *at(std::uint64_t address) const { return find(address).data; }
     template <class T> bool read(std::uint64_t address, T &value) const
     {
         std::byte bytes[sizeof(T)];
         for (std::size_t k = 0; k < sizeof(T); ++k) {
-            const std::byte *p = at(address + k);
+            const std::byte *p = find(address + k).data;
             if (p == nullptr) return false;
             bytes[k] = *p;
         }
@@ -56,22 +54,19 @@ private:
     place find(std::uint64_t address) const
     {
         std::uint64_t device = address - c_.base;
-        if (device < c_.reserved)
-            return (c_.shadow[device] & addressable) != 0
-                       ? place{c_.data + device, c_.shadow + device}
-                       : place{};
-        std::uint64_t offset = address & (window_bytes - 1);
-        if (address >> 56 == 1 && offset < c_.shared_bytes)
-            return {c_.shared + offset, c_.shared_shadow + offset};
-        if (address >> 56 == 2 && offset < c_.local_bytes) {
-            const std::uint64_t lies = (offset >> 2) * 128 + lane_ * 4 + (offset & 3);
+        if (device < c_.reserved && (c_.shadow[device] & addressable) != 0)
+            return {c_.data + device, c_.shadow + device};
+        if (const std::uint64_t at = address - shared_window; at < c_.shared_bytes)
+            return {c_.shared + at, c_.shared_shadow + at};
+        if (const std::uint64_t at = address - local_window; at < c_.local_bytes) {
+            const std::uint64_t lies = local_position(at, lane_);
             return {c_.local + lies, c_.local_shadow + lies};
         }
         return {};
     }
 
     context &c_;
-    std::uint64_t lane_;
+    int lane_;
 };
 
 class thread_call {

@@ -20,10 +20,15 @@ int calling_join(const warp &w, int p)
     return -1;
 }
 
-const call_site &call_of(const warp &w, const path &join)
+// Copies the bytes of an argument or result between the argument areas of two frames.
+void copy_argument(frame &to, std::uint32_t to_offset, const frame &from, std::uint32_t from_offset,
+                   std::uint64_t bytes, lane_mask lanes)
 {
-    const code &k = *w.frames[join.in].of;
-    return k.calls[k.instructions[k.blocks[join.waits].terminator].extra];
+    baseline::active(lanes, [&](int l) {
+        const auto lane = static_cast<std::size_t>(l);
+        std::memcpy(to.arguments.data() + lane * to.of->argument_bytes + to_offset,
+                    from.arguments.data() + lane * from.of->argument_bytes + from_offset, bytes);
+    });
 }
 
 // Returns the lanes `some` of path `p` to the call of their function, with its results.
@@ -33,23 +38,21 @@ void return_lanes(warp &w, int p, lane_mask some)
     if (join < 0) return end_lanes(w, p, some);
     const frame &from = w.frames[w.paths[p].in];
     frame &to = w.frames[w.paths[join].in];
-    const call_site &site = call_of(w, w.paths[join]);
+    const code &k = *to.of;
+    const basic_block &caller = k.blocks[w.paths[join].waits];
+    const call_site &site = k.calls[k.instructions[caller.terminator].extra];
     for (std::size_t r = 0; r < site.out.size(); ++r)
-        for (lane_mask m = some; m != 0; m &= m - 1) {
-            auto lane = static_cast<std::size_t>(__builtin_ctz(m));
-            std::memcpy(to.arguments.data() + lane * to.of->argument_bytes + site.out[r],
-                        from.arguments.data() + lane * from.of->argument_bytes +
-                            from.of->result_offsets[r],
-                        from.of->source->results[r].bytes);
-        }
+        copy_argument(to, site.out[r], from, from.of->result_offsets[r],
+                      from.of->source->results[r].bytes, some);
     w.paths[join].mask |= some;
     drop_frame_users(w, w.paths[p].in, lane_count(some));
     w.paths[p].mask &= ~some;
     if (w.paths[p].mask == 0) remove_path(w, p);
 }
 
-int new_frame(warp &w, code &callee, const frame &caller, int lanes)
+int new_frame(warp &w, code &callee, const frame &caller, std::uint32_t lanes)
 {
+    // Read first, because a new frame may move the caller's.
     std::uint32_t local_base = caller.local_base + caller.of->local_bytes + caller.taken;
     std::uint32_t depth = caller.depth + 1;
     std::size_t k = 1;
@@ -68,21 +71,6 @@ int new_frame(warp &w, code &callee, const frame &caller, int lanes)
     return static_cast<int>(k);
 }
 
-bool make_local(grid &g, warp &w, const frame &f, lane_mask mask)
-{
-    std::size_t end = std::size_t{f.local_base} + f.of->local_bytes;
-    if (end > max_local_bytes || f.depth > max_calls) return false;
-    if (w.local.size() < end * 32) {
-        w.local.resize(end * 32);
-        w.local_shadow.resize(end * 32);
-    }
-    for (std::size_t word = f.local_base / 4; word < end / 4; ++word)
-        for (lane_mask m = mask; m != 0; m &= m - 1)
-            std::memset(w.local_shadow.data() + word * 128 + __builtin_ctz(m) * 4, 0, 4);
-    g.ctx.local_bytes = static_cast<std::uint32_t>(w.local.size() / 32);
-    return true;
-}
-
 // True if the arguments and results of a call fit the callee, which an indirect call does not
 // guarantee. An argument variable has the size of the largest one of its name.
 bool fits(const code &callee, const call_site &site)
@@ -95,32 +83,36 @@ bool fits(const code &callee, const call_site &site)
            room(callee.source->results, site.out_bytes);
 }
 
-// Adds to the call's join a child that starts `callee`.
-bool start_call(grid &g, warp &w, int join, code &callee, const call_site &site, lane_mask mask)
+// Adds to the call's join a child that starts `callee`. Returns false if the stack is used up.
+bool start_call(warp &w, int join, code &callee, const call_site &site, lane_mask mask)
 {
     int at = new_frame(w, callee, w.frames[w.paths[join].in], lane_count(mask));
     const frame &from = w.frames[w.paths[join].in];
     frame &to = w.frames[at];
     for (std::size_t a = 0; a < site.in.size(); ++a)
-        for (lane_mask m = mask; m != 0; m &= m - 1) {
-            auto lane = static_cast<std::size_t>(__builtin_ctz(m));
-            std::memcpy(to.arguments.data() + lane * callee.argument_bytes +
-                            callee.parameter_offsets[a],
-                        from.arguments.data() + lane * from.of->argument_bytes + site.in[a],
-                        callee.source->parameters[a].bytes);
-        }
-    if (!make_local(g, w, to, mask)) return false;
-    path c;
-    c.now = state::ready;
-    c.mask = mask;
-    c.parent = join;
-    c.in = at;
-    w.current = new_path(w, c);
+        copy_argument(to, callee.parameter_offsets[a], from, site.in[a],
+                      callee.source->parameters[a].bytes, mask);
+    const std::uint64_t local_end = std::uint64_t{to.local_base} + callee.local_bytes;
+    if (local_end > max_local_bytes || to.depth > max_calls) return false;
+    take_local_memory(w, mask, to.local_base, local_end);
+    w.current = new_path(w, {.now = state::ready, .mask = mask, .parent = join, .in = at});
     ++w.paths[join].children;
     return true;
 }
 
 } // namespace
+
+void take_local_memory(warp &w, lane_mask mask, std::uint64_t begin, std::uint64_t end)
+{
+    if (w.local.size() < end * 32) {
+        w.local.resize(end * 32);
+        w.local_shadow.resize(end * 32);
+    }
+    for (std::uint64_t word = begin / 4; word < end / 4; ++word)
+        baseline::active(mask, [&](int l) {
+            std::memset(w.local_shadow.data() + local_position(4 * word, l), 0, 4);
+        });
+}
 
 void call(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
 {
@@ -147,26 +139,24 @@ void call(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
         lane_mask together = mask;
         int callee = site.callee;
         if (callee < 0) {
-            for (lane_mask m = mask; m != 0; m &= m - 1)
-                if (int l = __builtin_ctz(m); targets[l] != targets[lane])
-                    together &= ~(lane_mask{1} << l);
+            together &= baseline::where([&](int l) { return targets[l] == targets[lane]; });
             std::uint64_t index = (targets[lane] - code_window) / 16;
             if (targets[lane] < code_window || index >= g.function_count || targets[lane] % 16 != 0)
-                return stop_at(g, i, finding_kind::trap, 719, together,
-                               "a call through a pointer that is no device function");
+                return stop_grid(g.ctx, i, finding_kind::trap, 719, lane,
+                                 "a call through a pointer that is no device function");
             callee = static_cast<int>(index);
         }
         mask &= ~together;
         code *k = g.function(callee);
         if (k == nullptr)
-            return stop_at(g, i, finding_kind::unsupported, 801, together,
-                           "a call of a function that this module declares but does not hold");
+            return stop_grid(g.ctx, i, finding_kind::unsupported, 801, lane,
+                             "a call of a function that this module declares but does not hold");
         if (!fits(*k, site))
-            return stop_at(g, i, finding_kind::trap, 719, together,
-                           "a call of a function that has other parameters or another result");
-        if (!start_call(g, w, p, *k, site, together))
-            return stop_at(g, i, finding_kind::trap, 719, together,
-                           "the call stack of a thread is used up: does the recursion end?");
+            return stop_grid(g.ctx, i, finding_kind::trap, 719, lane,
+                             "a call of a function that has other parameters or another result");
+        if (!start_call(w, p, *k, site, together))
+            return stop_grid(g.ctx, i, finding_kind::trap, 719, lane,
+                             "the call stack of a thread is used up: does the recursion end?");
     }
 }
 

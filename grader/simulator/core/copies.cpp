@@ -1,5 +1,6 @@
 // Implements cp.async: asynchronous copies from device to shared memory.
 #include "copies.hpp"
+#include "simulator/lanes/lanes.hpp"
 #include "undefined.hpp"
 
 #include <algorithm>
@@ -18,9 +19,9 @@ using copy = copies_in_flight::copy;
 // True if all lanes are active and their bytes adjacent.
 bool is_contiguous(lane_mask mask, const std::uint64_t *to, std::uint32_t bytes)
 {
-    bool all = mask == ~lane_mask{0};
-    for (std::uint32_t l = 0; l < 32; ++l) all &= to[l] == to[0] + l * bytes;
-    return all;
+    return (mask & baseline::where([=](int l) {
+                return to[l] == to[0] + static_cast<std::uint32_t>(l) * bytes;
+            })) == all_lanes;
 }
 
 void mark(context &c, lane_mask lanes, const std::uint64_t *to, std::uint32_t bytes,
@@ -72,10 +73,8 @@ void start_copies(context &c, const instruction &i, lane_mask mask, const std::u
     auto &state = *c.w->copies;
     for (lane_mask left = mask; left != 0;) {
         const std::uint32_t group = state.committed[__builtin_ctz(left)];
-        lane_mask lanes = 0;
-        for (int l = 0; l < 32; ++l)
-            lanes |= static_cast<lane_mask>(state.committed[l] == group) << l;
-        lanes &= left;
+        const lane_mask lanes =
+            left & baseline::where([&](int l) { return state.committed[l] == group; });
         left &= ~lanes;
         // From here on the bytes may arrive at any time: reads of the old ones race with the copy.
         const bool contiguous = is_contiguous(lanes, to, i.bytes);
@@ -101,17 +100,15 @@ void wait_for_copies(context &c, const instruction &i, lane_mask mask)
         return;
     }
     const std::uint64_t may_stay = how == copy_wait::all ? 0 : static_cast<std::uint64_t>(i.offset);
-    const std::uint64_t most =
+    const std::uint64_t latest =
         *std::max_element(std::begin(state.committed), std::end(state.committed));
     for (copy &k : state.waiting) {
         // The whole copy stays pending.
-        if (how == copy_wait::group && k.group + may_stay >= most) continue;
-        lane_mask done = 0;
-        for (int l = 0; l < 32; ++l)
-            done |= static_cast<lane_mask>(how == copy_wait::all ||
-                                           k.group + may_stay < state.committed[l])
-                    << l;
-        done &= mask & k.lanes;
+        if (how == copy_wait::group && k.group + may_stay >= latest) continue;
+        const lane_mask done =
+            mask & k.lanes & baseline::where([&](int l) {
+                return how == copy_wait::all || k.group + may_stay < state.committed[l];
+            });
         if (done == 0) continue;
         arrive(c, k, done);
         k.lanes &= ~done;

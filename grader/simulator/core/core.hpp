@@ -13,7 +13,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,7 +31,6 @@ inline constexpr std::uint64_t shared_window = std::uint64_t{1} << 56;
 inline constexpr std::uint64_t local_window = std::uint64_t{2} << 56;
 inline constexpr std::uint64_t param_window = std::uint64_t{3} << 56;
 inline constexpr std::uint64_t code_window = std::uint64_t{4} << 56; // of device functions
-inline constexpr std::uint64_t window_bytes = std::uint64_t{1} << 32;
 
 // Limits of hardware and nvcc, in bytes: local memory per thread, parameters per kernel.
 inline constexpr std::uint32_t max_local_bytes = 512 << 10, max_parameters = 32764;
@@ -152,7 +150,7 @@ struct tally {
 };
 
 struct code {
-    std::string name, shown; // mangled; demangled without parameters
+    std::string shown; // the kernel, demangled without parameters
     const ptx::function *source = nullptr;
     ptx::body body;
     std::vector<instruction> instructions;
@@ -185,7 +183,7 @@ struct frame { // one activation of a function by some lanes of a warp
     std::uint32_t local_base = 0;
     std::uint32_t taken = 0; // bytes of local memory by alloca, after the function's own
     std::uint32_t depth = 0; // calls from the kernel to here
-    int users = 0;           // number of lanes
+    std::uint32_t users = 0; // number of lanes
 };
 
 // Lanes of one warp that run together. When they diverge, the path becomes a join that waits for
@@ -257,7 +255,7 @@ class sector_set {
 public:
     __attribute__((always_inline)) void add(std::uint64_t sector)
     {
-        std::uint64_t *words = last_page_ == sector >> page_shift ? last_ : page(sector);
+        std::uint64_t *words = last_page_ == sector >> page_shift ? last_ : words_of(sector);
         std::uint64_t bit = std::uint64_t{1} << (sector & 63);
         std::uint64_t &word = words[(sector & (page_sectors - 1)) >> 6];
         count_ += (word & bit) == 0;
@@ -274,7 +272,7 @@ public:
     {
         for (const std::uint64_t number : touched_)
             for (std::uint64_t k = 0; k < page_sectors / 64; ++k)
-                for (std::uint64_t word = pages_[number][k]; word; word &= word - 1)
+                for (std::uint64_t word = pages_[number]->words[k]; word; word &= word - 1)
                     body((number << page_shift) + 64 * k +
                          static_cast<std::uint64_t>(__builtin_ctzll(word)));
     }
@@ -283,13 +281,16 @@ public:
 private:
     static constexpr int page_shift = 15;
     static constexpr std::uint64_t page_sectors = std::uint64_t{1} << page_shift;
-    std::uint64_t *page(std::uint64_t sector);
+    struct page {
+        std::uint64_t words[page_sectors / 64];
+        bool listed; // in touched_
+    };
+    std::uint64_t *words_of(std::uint64_t sector);
     std::uint64_t last_page_ = ~std::uint64_t{0};
-    std::uint64_t *last_ = nullptr;
+    std::uint64_t *last_ = nullptr; // the words of that page
     std::uint64_t count_ = 0;
-    std::vector<std::uint64_t *> pages_;
-    std::vector<std::uint64_t> touched_;
-    std::deque<std::vector<std::uint64_t>> storage_;
+    std::vector<std::unique_ptr<page>> pages_; // by number; null: never touched
+    std::vector<std::uint64_t> touched_;       // numbers of the pages with a touched sector
 };
 
 struct grid; // defined in core/grid.hpp
@@ -322,8 +323,7 @@ struct context {
     bool stop = false;           // a fault ended the grid
     bool slow_path = false; // `stop` is set, or some registers of the warp hold undefined values
     bool changed = false;   // a store or atomic has run
-    lane_mask live = 0;
-    std::byte *arguments; // of the current frame
+    std::byte *arguments;   // of the current frame
     std::uint32_t argument_stride;
     std::uint32_t local_base;
     const operand *const *lists;
@@ -332,7 +332,7 @@ struct context {
     grid *g;
     code *running;
     const std::uint32_t *thread_ids[3]; // of the 32 lanes of this warp
-    std::uint32_t specials[18];         // indexed by `special`
+    std::uint32_t specials[18] = {};    // indexed by `special`
 
     void halt() { stop = slow_path = true; }
 };
@@ -377,6 +377,11 @@ void start_copies(context &, const instruction &, lane_mask, const std::uint64_t
 // Maps an opcode as written, without cache and ordering hints ("add.s32", "ld.global.f32"), to its
 // handler; null if there is none.
 handler find_handler(std::string_view opcode);
+
+// List the handlers that are compiled once only, whatever the instruction set.
+class handler_sink; // defined in lanes/handler_table.hpp
+void list_warp_handlers(handler_sink &);
+void list_texture_handlers(handler_sink &);
 
 // Maps a byte of a lane's local memory to its position in the warp's.
 __attribute__((always_inline)) inline std::uint64_t local_position(std::uint64_t byte, int lane)

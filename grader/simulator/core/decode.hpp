@@ -20,8 +20,8 @@ struct symbol {
 class area {
 public:
     // `what` begins the error message: "Function f has more local memory than a thread can have".
-    area(std::string what, std::uint64_t most) : what_(std::move(what)), max_(most) {}
-    // Returns the offset; throws ptx::refused beyond `most`
+    area(std::string what, std::uint64_t max_bytes) : what_(std::move(what)), max_(max_bytes) {}
+    // Returns the offset. Throws ptx::refused if the variable ends beyond max_bytes.
     std::uint32_t place(const ptx::variable &);
     void align(std::uint32_t to);
     std::uint32_t bytes() const { return static_cast<std::uint32_t>(end_); }

@@ -25,10 +25,8 @@ std::string shown_name(const thread_call &c) { return "cuda" + c.name().substr(1
 // Adds a finding for a call that returns an error code to the program.
 void report_refused(const thread_call &c, std::string why)
 {
-    finding f = at_lane(c.g.ctx, c.i, c.lane);
-    f.kind = finding_kind::refused_launch;
-    f.detail = std::move(why);
-    findings::instance().add(std::move(f));
+    findings::instance().add(
+        at_lane(c.g.ctx, c.i, c.lane, finding_kind::refused_launch, std::move(why)));
 }
 
 void stop(const thread_call &c, finding_kind kind, int error, std::string why)
@@ -66,8 +64,7 @@ std::optional<finding> own_memory(const thread_call &c, std::uint64_t value)
     const context &seen = c.g.ctx;
     const bool shared = value - shared_window < seen.shared_bytes;
     if (!shared && value - local_window >= seen.local_bytes) return {};
-    finding f = at_lane(c.g.ctx, c.i, c.lane);
-    f.kind = finding_kind::lent_memory;
+    finding f = at_lane(c.g.ctx, c.i, c.lane, finding_kind::lent_memory);
     if (shared)
         describe_shared(seen, f, value);
     else
@@ -158,6 +155,11 @@ void device_runtime::result(const thread_call &c, cudaError_t e)
     c.give(e);
 }
 
+void device_runtime::done(const thread_call &c, bool success, cudaError_t otherwise)
+{
+    result(c, success ? cudaSuccess : otherwise);
+}
+
 // Returns success, after writing a value to the address that an argument holds.
 template <class T> void device_runtime::result(const thread_call &c, std::size_t which, const T &v)
 {
@@ -229,9 +231,10 @@ void device_runtime::prepare(const thread_call &c)
     } catch (const std::runtime_error &e) {
         return stop(c, finding_kind::unsupported, 801, e.what());
     }
-    const cudaError_t e = check(c, p.what, p.how);
-    if (e != cudaSuccess) errors_[name_of(c)] = e;
-    if (e != cudaSuccess) return c.give(address{0});
+    if (const cudaError_t e = check(c, p.what, p.how); e != cudaSuccess) {
+        errors_[name_of(c)] = e;
+        return c.give(address{0});
+    }
     p.bytes = p.what->info.parameter_bytes;
     const address at = place_for(c, p.bytes);
     if (at == 0) return tree_.give_back();
@@ -300,13 +303,7 @@ void device_runtime::last_error(const thread_call &c)
 {
     const auto it = errors_.find(name_of(c));
     c.give(it == errors_.end() ? cudaSuccess : it->second);
-    if (it != errors_.end()) errors_.erase(it);
-}
-
-void device_runtime::peek_error(const thread_call &c)
-{
-    const auto it = errors_.find(name_of(c));
-    c.give(it == errors_.end() ? cudaSuccess : it->second);
+    if (it != errors_.end() && c.name().ends_with("GetLastError")) errors_.erase(it);
 }
 
 void device_runtime::error_text(const thread_call &c)
@@ -322,12 +319,6 @@ void device_runtime::create_stream(const thread_call &c)
     result(c, 0, tree_.create_stream(*c.g.self));
 }
 
-void device_runtime::destroy_stream(const thread_call &c)
-{
-    const bool was = tree_.destroy_stream(*c.g.self, c.argument<std::uint64_t>(0));
-    result(c, was ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
-
 void device_runtime::create_event(const thread_call &c)
 {
     if (!(c.argument<unsigned>(1) & cudaEventDisableTiming))
@@ -337,19 +328,12 @@ void device_runtime::create_event(const thread_call &c)
     result(c, 0, made);
 }
 
-void device_runtime::destroy_event(const thread_call &c)
-{
-    const bool was = tree_.destroy_event(*c.g.self, c.argument<std::uint64_t>(0));
-    result(c, was ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
-
 void device_runtime::record_event(const thread_call &c)
 {
     const auto event = c.argument<std::uint64_t>(0), handle = c.argument<std::uint64_t>(1);
     if (holds_no_events(handle) || c.argument<unsigned>(2) != 0)
         return result(c, cudaErrorInvalidValue);
-    const bool done = tree_.record(*c.g.self, event, stream_of(c, handle));
-    result(c, done ? cudaSuccess : cudaErrorInvalidResourceHandle);
+    done(c, tree_.record(*c.g.self, event, stream_of(c, handle)));
 }
 
 void device_runtime::wait_event(const thread_call &c)
@@ -357,8 +341,7 @@ void device_runtime::wait_event(const thread_call &c)
     const auto handle = c.argument<std::uint64_t>(0), event = c.argument<std::uint64_t>(1);
     if (holds_no_events(handle) || c.argument<unsigned>(2) != 0)
         return result(c, cudaErrorInvalidValue);
-    const bool done = tree_.wait(*c.g.self, stream_of(c, handle), event);
-    result(c, done ? cudaSuccess : cudaErrorInvalidResourceHandle);
+    done(c, tree_.wait(*c.g.self, stream_of(c, handle), event));
 }
 
 void device_runtime::allocate(const thread_call &c)
@@ -366,12 +349,6 @@ void device_runtime::allocate(const thread_call &c)
     const address at = from_heap(c.argument<std::uint64_t>(1), c.g.how->device);
     if (at == 0) return result(c, cudaErrorMemoryAllocation);
     result(c, 0, at);
-}
-
-void device_runtime::release(const thread_call &c)
-{
-    const bool was = back_to_heap(c.argument<address>(0));
-    result(c, was ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 // Records the accesses of a copy or fill for the race detector only: the bytes and their shadow do
@@ -443,10 +420,6 @@ void device_runtime::fill(const thread_call &c)
           t, {c.argument<address>(0), 0, p.width, c.g.how->device, c.g.how->closed});
 }
 
-void device_runtime::current_device(const thread_call &c) { result(c, 0, c.g.how->device); }
-void device_runtime::device_count(const thread_call &c) { result(c, 0, runtime::device_count()); }
-void device_runtime::version(const thread_call &c) { result(c, 0, int{CUDART_VERSION}); }
-
 void device_runtime::attribute(const thread_call &c)
 {
     int value = 0;
@@ -463,30 +436,42 @@ const std::map<std::string_view, device_runtime::function> &device_runtime::func
         {"__cudaCDP2GetParameterBufferV2", &r::prepare},
         {"__cudaCDP2LaunchDeviceV2", &r::start},
         {"__cudaCDP2GetLastError", &r::last_error},
-        {"__cudaCDP2PeekAtLastError", &r::peek_error},
+        {"__cudaCDP2PeekAtLastError", &r::last_error},
         {"__cudaCDP2GetErrorString", &r::error_text},
         {"__cudaCDP2GetErrorName", &r::error_text},
         {"__cudaCDP2StreamCreateWithFlags", &r::create_stream},
-        {"__cudaCDP2StreamDestroy", &r::destroy_stream},
+        {"__cudaCDP2StreamDestroy",
+         [](r &of, const thread_call &c) {
+             of.done(c, of.tree_.destroy_stream(*c.g.self, c.argument<std::uint64_t>(0)));
+         }},
         {"__cudaCDP2StreamWaitEvent", &r::wait_event},
         {"__cudaCDP2EventCreateWithFlags", &r::create_event},
-        {"__cudaCDP2EventDestroy", &r::destroy_event},
+        {"__cudaCDP2EventDestroy",
+         [](r &of, const thread_call &c) {
+             of.done(c, of.tree_.destroy_event(*c.g.self, c.argument<std::uint64_t>(0)));
+         }},
         {"__cudaCDP2EventRecord", &r::record_event},
         {"__cudaCDP2EventRecordWithFlags", &r::record_event},
         {"__cudaCDP2Malloc", &r::allocate},
-        {"__cudaCDP2Free", &r::release},
+        {"__cudaCDP2Free",
+         [](r &of, const thread_call &c) {
+             of.done(c, back_to_heap(c.argument<address>(0)), cudaErrorInvalidValue);
+         }},
         {"__cudaCDP2MemcpyAsync", &r::copy},
         {"__cudaCDP2MemsetAsync", &r::fill},
-        {"__cudaCDP2GetDevice", &r::current_device},
-        {"__cudaCDP2GetDeviceCount", &r::device_count},
+        {"__cudaCDP2GetDevice",
+         [](r &of, const thread_call &c) { of.result(c, 0, c.g.how->device); }},
+        {"__cudaCDP2GetDeviceCount",
+         [](r &of, const thread_call &c) { of.result(c, 0, runtime::device_count()); }},
         {"__cudaCDP2DeviceGetAttribute", &r::attribute},
-        {"__cudaCDP2RuntimeGetVersion", &r::version},
+        {"__cudaCDP2RuntimeGetVersion",
+         [](r &of, const thread_call &c) { of.result(c, 0, int{CUDART_VERSION}); }},
     };
     return all;
 }
 
-bool device_runtime::knows(std::string_view name) { return functions().count(name) != 0; }
+bool device_runtime::knows(std::string_view name) { return functions().contains(name); }
 
-void device_runtime::answer(const thread_call &c) { (this->*functions().at(c.name()))(c); }
+void device_runtime::answer(const thread_call &c) { functions().at(c.name())(*this, c); }
 
 } // namespace simulator::core

@@ -47,11 +47,13 @@ private:
         std::uint64_t bytes;
     };
     using thread_name = std::tuple<const launch_node *, std::uint64_t, std::uint32_t>;
-    using function = void (device_runtime::*)(const thread_call &);
+    using function = std::function<void(device_runtime &, const thread_call &)>;
     static const std::map<std::string_view, function> &functions();
 
     static thread_name name_of(const thread_call &);
     void result(const thread_call &, cudaError_t); // returns the error and remembers it
+    void done(const thread_call &, bool success,
+              cudaError_t otherwise = cudaErrorInvalidResourceHandle);
     template <class T> void result(const thread_call &, std::size_t which, const T &);
     address place_for(const thread_call &, std::uint64_t bytes);
     cudaError_t check(const thread_call &, program *, const launch &);
@@ -71,22 +73,15 @@ private:
     void prepare(const thread_call &);
     void start(const thread_call &);
     void last_error(const thread_call &);
-    void peek_error(const thread_call &);
     void error_text(const thread_call &);
     void create_stream(const thread_call &);
-    void destroy_stream(const thread_call &);
     void create_event(const thread_call &);
-    void destroy_event(const thread_call &);
     void record_event(const thread_call &);
     void wait_event(const thread_call &);
     void allocate(const thread_call &);
-    void release(const thread_call &);
     void copy(const thread_call &);
     void fill(const thread_call &);
-    void current_device(const thread_call &);
-    void device_count(const thread_call &);
     void attribute(const thread_call &);
-    void version(const thread_call &);
 
     kernels kernels_;
     launch_tree tree_;

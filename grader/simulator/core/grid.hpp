@@ -15,7 +15,6 @@ namespace simulator::core {
 // shared memory differs between kernels.
 struct program {
     kernel_info info;
-    const ptx::function *entry = nullptr;
     int entry_index = -1;
     std::string shown; // demangled, without parameters
     std::map<std::string, std::uint32_t, std::less<>> shared_at;
@@ -56,8 +55,16 @@ turn run_warp(grid &, warp &, std::uint64_t quantum);
 // Runs all blocks; the outcome is in grid::result.
 void run_blocks(grid &);
 
+// Adds a launch to the counts of its kernel, and resets those of its functions. `beside_host`:
+// other host threads may have used managed memory meanwhile. `read`, `written`: sectors.
+void add_counts(program &, const grid &, bool by_kernel, bool beside_host, const sector_set &read,
+                const sector_set &written);
+
 // Creates the paths and the frame of a starting warp.
 void start_warp(grid &, warp &);
+// Extends the local memory of the warp to `end` bytes per lane where it is shorter, and makes the
+// bytes from `begin` on uninitialised in these lanes.
+void take_local_memory(warp &, lane_mask, std::uint64_t begin, std::uint64_t end);
 // Makes the frame of a path current for handlers.
 void enter(grid &, warp &, const path &);
 
@@ -69,14 +76,11 @@ void call_builtin(grid &, warp &, const instruction &, const call_site &, lane_m
 // Lets waiting paths of the block pass each barrier at which as many threads have arrived as it
 // names or, if it names no number, all threads that have not ended. Returns true if there was one.
 bool release_barriers(grid &, thread_block &);
-// Adds a finding, once per block, if the threads that pass one barrier wait in different places or,
-// where the settings count that as misuse, some have ended without reaching it.
-void check_arrivals(grid &, thread_block &, std::uint32_t barrier);
 // Reports where the threads of a deadlocked block wait, and ends the grid.
 void report_stuck(grid &, thread_block &);
 
 // Returns a finding with the source line of an instruction and the thread of a lane.
-finding at_lane(context &, const instruction &, int lane);
+finding at_lane(context &, const instruction &, int lane, finding_kind, std::string detail = {});
 void describe_shared(const context &, finding &, std::uint64_t address);
 
 std::string place_text(const code &, std::uint32_t statement); // for example "a.cu:12"

@@ -1,4 +1,4 @@
-// Runs a grid: chooses the resident blocks and whose turn it is, and releases barriers.
+// Runs a grid: chooses the resident blocks, and whose turn it is.
 //
 // All blocks of a grid count as resident. To keep memory small, blocks start in order and only as
 // many run at a time as are needed: when none of them can continue without others, more start.
@@ -9,10 +9,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <ctime>
 #include <numeric>
-#include <set>
 #include <thread>
 
 namespace simulator::core {
@@ -95,8 +93,8 @@ bool more_may_begin(const grid &g)
 // Does nothing for a cooperative grid, whose blocks are guaranteed to run concurrently.
 void shuffle_beginnings(grid &g)
 {
-    constexpr std::uint64_t most = 1 << 22;
-    if (!settings().any_blocks_first || g.how->grid_workspace != 0 || g.blocks > most) return;
+    constexpr std::uint64_t max_blocks = 1 << 22;
+    if (!settings().any_blocks_first || g.how->grid_workspace != 0 || g.blocks > max_blocks) return;
     g.order.resize(g.blocks);
     std::iota(g.order.begin(), g.order.end(), 0u);
     std::shuffle(g.order.begin(), g.order.end(), g.random);
@@ -113,7 +111,7 @@ struct round_result {
 void run_warps(grid &g, thread_block &b, round_result &r)
 {
     std::vector<std::size_t> order(b.warps.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::iota(order.begin(), order.end(), std::size_t{0});
     for (bool again = true; again && b.live != 0;) {
         again = false;
         bool others = false; // some warp polls memory or was interrupted
@@ -122,7 +120,7 @@ void run_warps(grid &g, thread_block &b, round_result &r)
             warp &w = b.warps[i];
             if (w.live == 0) continue;
             turn t = run_warp(g, w, g.shuffled ? 1 + g.random() % 256 : quantum);
-            if (t == turn::stopped || g.ctx.stop) return;
+            if (t == turn::stopped) return;
             if (t == turn::ended || t == turn::used_up) r.moved = true;
             if (t == turn::paused) r.paused = true;
             others |= t == turn::waiting || t == turn::paused || t == turn::used_up;
@@ -240,15 +238,9 @@ void run_blocks(grid &g)
                     g, "the kernel ran " + std::to_string(g.steps) +
                            " warp instructions without ending: is there an endless loop?");
         }
-        for (std::size_t i = 0; i < g.resident.size();) {
-            if (g.resident[i]->live != 0) {
-                ++i;
-                continue;
-            }
-            g.spare.push_back(std::move(g.resident[i]));
-            g.resident.erase(g.resident.begin() + static_cast<std::ptrdiff_t>(i));
-            r.ended = true;
-        }
+        for (auto &b : g.resident)
+            if (b->live == 0) g.spare.push_back(std::move(b));
+        r.ended = std::erase(g.resident, nullptr) != 0;
         if (r.ended || r.passed || g.ctx.changed) loops.forget();
         if (g.resident.empty()) {
             busy = still = 0;
@@ -270,93 +262,6 @@ void run_blocks(grid &g)
         if ((still >= still_rounds || in_loops) && !host_may_help(quiet_since))
             return stop_endless(g, why_all_wait(g, held_back));
     }
-}
-
-namespace {
-
-// Calls f(warp, path) for each path that waits at barrier `id`.
-template <class F> void each_waiting(thread_block &b, std::uint32_t id, F f)
-{
-    for (auto &w : b.warps)
-        for (auto &p : w.paths)
-            if (p.now == state::at_barrier && p.waits == id && p.mask != 0) f(w, p);
-}
-
-const instruction &terminator_of(const warp &w, const path &p)
-{
-    const code &k = *w.frames[p.in].of;
-    return k.instructions[k.blocks[p.block].terminator];
-}
-
-// Reports that more threads arrived than the barrier expects.
-void report_excess(grid &g, thread_block &b, std::uint32_t id, std::uint32_t expected)
-{
-    each_waiting(b, id, [&](warp &w, path &p) {
-        enter(g, w, p);
-        finding f = at_lane(g.ctx, terminator_of(w, p), __builtin_ctz(p.mask));
-        f.kind = finding_kind::barrier;
-        f.where = "barrier " + std::to_string(id);
-        f.detail = std::to_string(b.barriers[id].arrived) +
-                   " threads came to a barrier that lets " + std::to_string(expected) + " pass";
-        findings::instance().add(std::move(f));
-    });
-}
-
-void write_reduction(warp &w, const path &p, const instruction &i, const barrier_state &bar)
-{
-    if (i.d == no_operand) return;
-    std::byte *at = w.frames[p.in].registers + i.d;
-    if (i.extra == 2) { // popc
-        for (lane_mask m = p.mask; m != 0; m &= m - 1)
-            std::memcpy(at + 4 * __builtin_ctz(m), &bar.true_threads, 4);
-        return;
-    }
-    bool yes = i.extra == 3 ? bar.true_threads == bar.arrived : bar.true_threads != 0;
-    lane_mask v;
-    std::memcpy(&v, at, 4);
-    v = yes ? v | p.mask : v & ~p.mask;
-    std::memcpy(at, &v, 4);
-}
-
-// Accesses before the barrier happen before later ones of the threads that waited. A barrier that
-// names no number, or at which all threads of the block wait, orders the accesses of the whole
-// block, including threads that have ended; any other orders those of the warps that arrived.
-void order_by_barrier(grid &g, thread_block &b, std::uint32_t id)
-{
-    if (g.ctx.races == nullptr) return;
-    std::uint32_t threads = 0, warps = 0;
-    each_waiting(b, id, [&](warp &w, path &p) {
-        threads += static_cast<std::uint32_t>(__builtin_popcount(p.mask));
-        warps |= 1u << w.index;
-    });
-    if (b.barriers[id].expected == 0 || threads == b.threads)
-        g.ctx.races->pass_barrier(b);
-    else
-        g.ctx.races->pass_barrier(b, id, warps);
-}
-
-} // namespace
-
-bool release_barriers(grid &g, thread_block &b)
-{
-    bool any = false;
-    for (std::uint32_t id = 0; id < b.barriers.size(); ++id) {
-        barrier_state &bar = b.barriers[id];
-        if (bar.arrived == 0) continue;
-        std::uint32_t expected = bar.expected != 0 ? bar.expected : b.live;
-        if (bar.arrived < expected) continue;
-        if (bar.expected == 0) check_arrivals(g, b, id);
-        if (bar.arrived > expected) report_excess(g, b, id, expected);
-        order_by_barrier(g, b, id);
-        each_waiting(b, id, [&](warp &w, path &p) {
-            write_reduction(w, p, terminator_of(w, p), bar);
-            p.block = w.frames[p.in].of->blocks[p.block].next;
-            p.now = state::ready;
-        });
-        bar = {};
-        any = true;
-    }
-    return any;
 }
 
 } // namespace simulator::core

@@ -1,41 +1,39 @@
 // Adds the counts of a launch to those of its kernel, by source line.
-#include "launch_counts.hpp"
+#include "grid.hpp"
 #include "simulator/machine/counters.hpp"
 #include "simulator/machine/memory.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <initializer_list>
+#include <string_view>
 #include <utility>
 
 namespace simulator::core {
 namespace {
 
+bool is_real(const ptx::statement &s) { return s.op.back() == "f32" || s.op.back() == "f64"; }
+
+bool is_one_of(std::string_view part, std::initializer_list<std::string_view> all)
+{
+    return std::find(all.begin(), all.end(), part) != all.end();
+}
+
 bool is_multiplication(const ptx::statement &s)
 {
-    bool real = s.op.back() == "f32" || s.op.back() == "f64";
-    return real && (s.op[0] == "mul" || s.op[0] == "fma" || s.op[0] == "mad");
+    return is_real(s) && is_one_of(s.op[0], {"mul", "fma", "mad"});
 }
 
 // True for operations in double precision: consumer GPUs have 1/64 of the units for them.
 bool is_in_double(const ptx::statement &s)
 {
-    static const char *const all[] = {"add", "sub", "mul",  "fma",  "mad",
-                                      "div", "rcp", "sqrt", "rsqrt"};
     return s.op.back() == "f64" &&
-           std::find(std::begin(all), std::end(all), s.op[0]) != std::end(all);
-}
-
-bool is_division(const ptx::statement &s)
-{
-    return s.op[0] == "div" && (s.op.back() == "f32" || s.op.back() == "f64");
+           is_one_of(s.op[0], {"add", "sub", "mul", "fma", "mad", "div", "rcp", "sqrt", "rsqrt"});
 }
 
 bool is_exact_division(const ptx::statement &s)
 {
-    bool real = s.op.back() == "f32" || s.op.back() == "f64";
-    bool exact = s.op.size() > 1 &&
-                 (s.op[1] == "rn" || s.op[1] == "rz" || s.op[1] == "rm" || s.op[1] == "rp");
-    return real && exact && (s.op[0] == "div" || s.op[0] == "rcp");
+    return is_real(s) && is_one_of(s.op[0], {"div", "rcp"}) &&
+           is_one_of(s.op[1], {"rn", "rz", "rm", "rp"});
 }
 
 bool is_exact_root(const ptx::statement &s)
@@ -93,7 +91,7 @@ void take_counts(code &k, kernel_counts &total)
             c.warp_instructions += k.own.runs[b];
             c.thread_instructions += lanes;
             if (is_multiplication(st)) c.multiplications += lanes;
-            if (is_division(st)) c.divisions += lanes;
+            if (is_real(st) && st.op[0] == "div") c.divisions += lanes;
             if (is_in_double(st)) c.double_operations += lanes;
             if (is_exact_division(st)) c.exact_divisions += lanes;
             if (is_exact_root(st)) c.exact_square_roots += lanes;

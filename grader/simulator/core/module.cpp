@@ -1,7 +1,7 @@
 // Runs the kernels of a module.
-#include "launch_counts.hpp"
 #include "module_state.hpp"
 #include "simulator/machine/host.hpp"
+#include "specials.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -11,6 +11,7 @@
 namespace simulator {
 
 using core::program;
+using core::special;
 
 // Kernels that stand for copies and fills launched by kernels, for the race detector.
 program &module::state::transfer(bool fill, bool words)
@@ -66,7 +67,6 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
     auto &device_memory = memory::instance();
     core::grid g;
     core::context &c = g.ctx;
-    std::memset(c.specials, 0, sizeof c.specials);
     c.base = device_memory.base();
     c.reserved = device_memory.reserved();
     c.closed = settings().check_memory ? how.closed : std::uint8_t{0};
@@ -107,14 +107,15 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
         g.thread_ids[1][t] = t / how.block.x % how.block.y;
         g.thread_ids[2][t] = t / how.block.x / how.block.y;
     }
-    const std::uint32_t specials[] = {how.block.x, how.block.y, how.block.z, 0, 0,          0,
-                                      how.grid.x,  how.grid.y,  how.grid.z,  0, padded / 32};
-    std::copy(std::begin(specials), std::end(specials), c.specials);
-    c.specials[12] = static_cast<std::uint32_t>(multiprocessors()); // special::nsmid
-    c.specials[13] = how.dynamic_shared;
-    c.specials[14] = g.shared_bytes;
-    c.specials[15] = static_cast<std::uint32_t>(how.grid_workspace >> 32);
-    c.specials[16] = static_cast<std::uint32_t>(how.grid_workspace);
+    set_special(c, special::ntid_x, how.block);
+    set_special(c, special::nctaid_x, how.grid);
+    set_special(c, special::nwarpid, padded / 32);
+    set_special(c, special::nsmid, static_cast<std::uint32_t>(multiprocessors()));
+    set_special(c, special::dynamic_smem_size, how.dynamic_shared);
+    set_special(c, special::total_smem_size, g.shared_bytes);
+    set_special(c, special::grid_workspace_high,
+                static_cast<std::uint32_t>(how.grid_workspace >> 32));
+    set_special(c, special::grid_workspace_low, static_cast<std::uint32_t>(how.grid_workspace));
     g.spare = std::move(spare);
     races.begin(self, g);
     weak.begin();

@@ -6,7 +6,6 @@
 #include "races.hpp"
 #include "weak.hpp"
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -30,13 +29,12 @@ struct module::state {
     core::race_checker races;
     core::weak_memory weak{races};
     std::vector<std::unique_ptr<core::thread_block>> spare;
-
-    // Variables declared inside a function, and the function's index
-    std::map<std::string, int> inner_of;
+    std::map<std::string, int> inner_of; // variables declared in a function: its index
 
     // module_variables.cpp
     void place_variables(module::variables *managed);
     void place_inner(const ptx::variable &, int function);
+    variable allocate(const ptx::variable &, const std::string &label);
     void place(const ptx::variable &, variable at);
     void fill(const ptx::variable &, address at);
     std::uint64_t value_of(const ptx::initial_value &, const ptx::variable &);

@@ -11,11 +11,11 @@ namespace {
 
 void check_constants(std::uint64_t bytes)
 {
-    const std::uint64_t most = profile().constant_bytes;
-    if (bytes <= most) return;
+    const std::uint64_t limit = profile().constant_bytes;
+    if (bytes <= limit) return;
     throw ptx::refused(
         "The file's __constant__ variables take " + std::to_string(bytes) + " bytes, and at most " +
-        std::to_string(most) + " are allowed: " + std::to_string(bytes - most) +
+        std::to_string(limit) + " are allowed: " + std::to_string(bytes - limit) +
         " too many. nvcc builds no such file. Make the arrays smaller, or __device__ "
         "variables");
 }
@@ -35,9 +35,20 @@ void module::state::place(const ptx::variable &v, variable at)
     symbols[v.name] = {kind, at.start};
 }
 
+module::variable module::state::allocate(const ptx::variable &v, const std::string &label)
+{
+    const auto kind = v.space == ptx::space::constant ? memory_kind::constant
+                      : v.managed                     ? memory_kind::managed
+                                                      : memory_kind::variable;
+    const auto at = memory::instance().allocate(v.bytes, kind, device);
+    if (!at) fail(v.text_line, "no device memory left for " + v.name);
+    memory::instance().label(*at, v.bytes, label);
+    place(v, {*at, v.bytes});
+    return {*at, v.bytes};
+}
+
 void module::state::place_variables(module::variables *managed)
 {
-    auto &device_memory = memory::instance();
     for (std::size_t f = 0; f < text.functions.size(); ++f)
         symbols[text.functions[f].name] = {core::symbol::kind::function,
                                            core::code_window + 16 * f};
@@ -56,15 +67,8 @@ void module::state::place_variables(module::variables *managed)
             place(v, managed->at(v.name));
             continue;
         }
-        bool is_constant = v.space == ptx::space::constant;
-        auto kind = is_constant ? memory_kind::constant
-                    : v.managed ? memory_kind::managed
-                                : memory_kind::variable;
-        auto at = device_memory.allocate(v.bytes, kind, device);
-        if (!at) fail(v.text_line, "no device memory left for " + v.name);
-        device_memory.label(*at, v.bytes, demangled_name(v.name));
-        place(v, {*at, v.bytes});
-        if (managed && v.managed) (*managed)[v.name] = {*at, v.bytes};
+        const variable at = allocate(v, demangled_name(v.name));
+        if (managed && v.managed) (*managed)[v.name] = at;
         filled.push_back(&v);
     }
     for (const auto *v : filled) fill(*v, variables[v->name].start);
@@ -76,13 +80,7 @@ void module::state::place_inner(const ptx::variable &v, int function)
     if (!fresh && known->second == function) return;
     if (symbols.count(v.name) != 0)
         fail(v.text_line, "the simulator does not offer two variables of the name " + v.name);
-    const auto kind =
-        v.space == ptx::space::constant ? memory_kind::constant : memory_kind::variable;
-    const auto at = memory::instance().allocate(v.bytes, kind, device);
-    if (!at) fail(v.text_line, "no device memory left for " + v.name);
-    memory::instance().label(*at, v.bytes, v.name);
-    place(v, {*at, v.bytes});
-    fill(v, *at);
+    fill(v, allocate(v, v.name).start);
 }
 
 std::uint64_t module::state::value_of(const ptx::initial_value &i, const ptx::variable &v)

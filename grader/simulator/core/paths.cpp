@@ -48,7 +48,7 @@ void reconverge(warp &w, int p)
     remove_path(w, p);
 }
 
-void drop_frame_users(warp &w, int frame_index, int lanes)
+void drop_frame_users(warp &w, int frame_index, std::uint32_t lanes)
 {
     frame &f = w.frames[frame_index];
     f.users -= lanes;
@@ -65,7 +65,7 @@ void end_lanes(warp &w, int p, lane_mask some)
     for (int k = p; k >= 0; k = w.paths[k].parent)
         if (k == p || w.paths[k].is_call) drop_frame_users(w, w.paths[k].in, lane_count(some));
     w.live &= ~some;
-    w.block->live -= static_cast<std::uint32_t>(lane_count(some));
+    w.block->live -= lane_count(some);
     n.mask &= ~some;
     if (n.mask == 0) remove_path(w, p);
 }
@@ -124,12 +124,6 @@ bool release_join(warp &w)
         return true;
     }
     return false;
-}
-
-void stop_at(grid &g, const instruction &i, finding_kind kind, int error, lane_mask mask,
-             std::string detail)
-{
-    stop_grid(g.ctx, i, kind, error, __builtin_ctz(mask), std::move(detail));
 }
 
 } // namespace simulator::core

@@ -14,11 +14,18 @@
 #include "simulator/lanes/lanes.hpp"
 
 #include <cstddef>
-#include <string>
 
 namespace simulator::core {
 
-inline int lane_count(lane_mask m) { return __builtin_popcount(m); }
+inline std::uint32_t lane_count(lane_mask m)
+{
+    return static_cast<std::uint32_t>(__builtin_popcount(m));
+}
+
+inline lane_mask truth_of(context &c, operand predicate, bool negated)
+{
+    return baseline::predicate(c, predicate) ^ (negated ? all_lanes : 0);
+}
 
 // The lanes of `mask` whose guard is true.
 inline lane_mask guarded(context &c, const instruction &i, lane_mask mask)
@@ -28,7 +35,12 @@ inline lane_mask guarded(context &c, const instruction &i, lane_mask mask)
                : mask & (*baseline::lanes_of<lane_mask>(c, i.guard) ^ i.guard_flip);
 }
 
-void stop_at(grid &, const instruction &, finding_kind, int error, lane_mask, std::string detail);
+// The terminator of the basic block where the path is.
+inline const instruction &terminator_of(const warp &w, const path &p)
+{
+    const code &k = *w.frames[p.in].of;
+    return k.instructions[k.blocks[p.block].terminator];
+}
 
 // Lanes that diverge to one basic block.
 struct lane_group {
@@ -46,7 +58,7 @@ void remove_path(warp &, int p);
 // Ends the lanes `some` of a path.
 void end_lanes(warp &, int p, lane_mask some);
 // Lanes of the frame have left it; the last ones free it.
-void drop_frame_users(warp &, int frame_index, int lanes);
+void drop_frame_users(warp &, int frame_index, std::uint32_t lanes);
 
 // The terminators of basic blocks, for the lanes of a path.
 void call(grid &, warp &, int p, const basic_block &, const instruction &);

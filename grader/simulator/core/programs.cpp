@@ -14,9 +14,9 @@ namespace {
 // Findings hold 240 bytes, so the figures come first.
 [[noreturn]] void refuse_shared(const std::string &kernel, std::uint64_t bytes)
 {
-    const std::uint64_t most = profile().shared_per_block;
+    const std::uint64_t limit = profile().shared_per_block;
     throw ptx::refused("Static shared memory of " + std::to_string(bytes) + " bytes, and at most " +
-                       std::to_string(most) + " are allowed: " + std::to_string(bytes - most) +
+                       std::to_string(limit) + " are allowed: " + std::to_string(bytes - limit) +
                        " too many. nvcc builds no such kernel. Make the __shared__ arrays of " +
                        kernel + " smaller, or dynamic shared memory");
 }
@@ -40,16 +40,13 @@ std::set<std::string> names_in(const ptx::body &b)
 
 int module::state::function_index(std::string_view name) const
 {
-    if (auto a = text.aliases.find(std::string(name)); a != text.aliases.end()) name = a->second;
-    for (std::size_t f = 0; f < text.functions.size(); ++f)
-        if (text.functions[f].name == name && text.functions[f].defined) return static_cast<int>(f);
-    return -1;
+    const ptx::function *f = text.find(name);
+    return f != nullptr && f->defined ? static_cast<int>(f - text.functions.data()) : -1;
 }
 
 std::unique_ptr<program> module::state::prepare(const ptx::function &entry)
 {
     auto p = std::make_unique<program>();
-    p->entry = &entry;
     p->entry_index = function_index(entry.name);
     p->shown = demangled_name(entry.name);
     p->functions.resize(text.functions.size());

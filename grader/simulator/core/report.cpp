@@ -7,19 +7,6 @@
 #include <cstdlib>
 
 namespace simulator::core {
-finding at_lane(context &c, const instruction &i, int lane)
-{
-    finding f;
-    const code &k = *c.running;
-    const place_name &p = k.places[k.statement_place[i.statement]];
-    f.kernel = c.g->running->shown;
-    f.file = p.file;
-    f.line = p.line;
-    f.block = c.b->index;
-    f.thread = thread_of(*c.g, *c.w, lane);
-    return f;
-}
-
 namespace {
 
 std::string hexadecimal(std::uint64_t v)
@@ -51,11 +38,11 @@ void describe_global(finding &f, std::uint64_t address, std::uint32_t bytes, acc
     }
     f.where = device.describe(address, bytes);
     const allocation *a = device.find(address);
-    if (p == access_problem::outside && a && (*device.shadow_at(address) & closed) != 0)
+    if (p != access_problem::outside || a == nullptr) return;
+    if ((*device.shadow_at(address) & closed) != 0)
         f.where += " on device " + std::to_string(a->device) +
                    ", which the kernel's device has no access to: cudaDeviceEnablePeerAccess";
-    if (p == access_problem::outside && a != nullptr && !a->live && address - a->start < a->bytes)
-        f.kind = finding_kind::use_after_free;
+    if (!a->live && address - a->start < a->bytes) f.kind = finding_kind::use_after_free;
 }
 
 const char *reason(finding_kind k)
@@ -78,10 +65,6 @@ const char *reason(finding_kind k)
     }
 }
 
-} // namespace
-
-namespace {
-
 // Shows a function's own variable without the function's name.
 std::string variable_name(const std::string &mangled)
 {
@@ -92,40 +75,6 @@ std::string variable_name(const std::string &mangled)
     std::size_t last = s.rfind("::");
     return last == s.npos ? s : s.substr(last + 2);
 }
-
-} // namespace
-
-void describe_shared(const context &c, finding &f, std::uint64_t address)
-{
-    std::uint64_t at = address >= shared_window ? address - shared_window : address;
-    const program &p = *c.g->running;
-    f.address = at;
-    // Addresses have 32 bits: those in the upper half come from a negative index.
-    const bool below = at >= (std::uint64_t{1} << 31) && at < (std::uint64_t{1} << 32);
-    f.where = "shared memory, byte " +
-              std::to_string(below ? static_cast<std::int64_t>(at) - (std::int64_t{1} << 32)
-                                   : static_cast<std::int64_t>(at)) +
-              " of " + std::to_string(c.shared_bytes);
-    if (at >= c.shared_bytes) {
-        if (p.dynamic)
-            f.where += ": the launch's third parameter asks for " +
-                       bytes_text(c.shared_bytes - std::min(c.shared_bytes, p.dynamic_at));
-        return;
-    }
-    const std::string *name = nullptr;
-    std::uint32_t start = 0;
-    for (const auto &[n, s] : p.shared_at)
-        if (s <= at && (name == nullptr || s >= start)) {
-            name = &n;
-            start = s;
-        }
-    if (at >= p.dynamic_at && c.shared_bytes > p.dynamic_at)
-        f.where += " (byte " + std::to_string(at - p.dynamic_at) + " of the dynamic part)";
-    else if (name != nullptr)
-        f.where += " (byte " + std::to_string(at - start) + " of `" + variable_name(*name) + "`)";
-}
-
-namespace {
 
 // If only the first bytes of an array in shared memory are written, adds their number.
 void append_written_size(const context &c, finding &f)
@@ -146,7 +95,101 @@ void append_written_size(const context &c, finding &f)
     f.where += ", of which only the first " + std::to_string(first - start) + " are written";
 }
 
+// Turns a read of bytes that a pending cp.async will write into a race that names the copy.
+void name_copy(const context &c, finding &f)
+{
+    if ((c.shared_shadow[f.address] & in_flight) == 0) return;
+    f.kind = finding_kind::race;
+    f.detail = "a read of " + bytes_text(f.bytes) + " while the cp.async at " +
+               copy_to(*c.b, f.address) +
+               " is under way to them: before it, wait for the copy and meet at a barrier; or " +
+               "start the copy only when nobody reads any more";
+}
+
+finding of_access(context &c, const instruction &i, access_problem p, int lane,
+                  std::uint64_t address, std::uint32_t bytes, ptx::space s, bool write,
+                  std::uint64_t lanes)
+{
+    const auto kind = p == access_problem::outside      ? finding_kind::out_of_bounds
+                      : p == access_problem::misaligned ? finding_kind::misaligned
+                      : p == access_problem::read_only  ? finding_kind::read_only
+                                                        : finding_kind::uninitialised;
+    finding f = at_lane(c, i, lane, kind);
+    f.write = write;
+    f.bytes = bytes;
+    f.threads = lanes;
+    f.address = address;
+    if (s == ptx::space::shared) {
+        describe_shared(c, f, address);
+        if (p == access_problem::uninitialised) append_written_size(c, f);
+    } else if (s == ptx::space::local)
+        f.where = "local memory, byte " + std::to_string(address) + " of " +
+                  std::to_string(c.local_bytes);
+    else if (s == ptx::space::param)
+        f.where = "the kernel's parameters";
+    else
+        describe_global(f, address, bytes, p, c.closed);
+    // A write to uninitialised memory can only be reported for an atomic's read-modify-write.
+    const bool atomic = write && f.kind == finding_kind::uninitialised;
+    f.detail = std::string(atomic  ? "an atomic"
+                           : write ? "a write"
+                                   : "a read") +
+               " of " + bytes_text(bytes) + " " + reason(f.kind);
+    return f;
+}
+
+void end_grid(context &c, const instruction &i, int error, finding f)
+{
+    c.halt();
+    c.g->result = {error, f.kernel + ", " + place_text(*c.running, i.statement) + ": " + f.detail};
+    findings::instance().add(std::move(f));
+}
+
 } // namespace
+
+finding at_lane(context &c, const instruction &i, int lane, finding_kind kind, std::string detail)
+{
+    finding f;
+    f.kind = kind;
+    f.detail = std::move(detail);
+    const code &k = *c.running;
+    const place_name &p = k.places[k.statement_place[i.statement]];
+    f.kernel = c.g->running->shown;
+    f.file = p.file;
+    f.line = p.line;
+    f.block = c.b->index;
+    f.thread = thread_of(*c.g, *c.w, lane);
+    return f;
+}
+
+void describe_shared(const context &c, finding &f, std::uint64_t address)
+{
+    std::uint64_t at = address >= shared_window ? address - shared_window : address;
+    const program &p = *c.g->running;
+    f.address = at;
+    // Addresses have 32 bits: those in the upper half come from a negative index.
+    const bool below = at >= (std::uint64_t{1} << 31) && at < (std::uint64_t{1} << 32);
+    f.where = "shared memory, byte " +
+              std::to_string(below ? static_cast<std::int64_t>(at) - (std::int64_t{1} << 32)
+                                   : static_cast<std::int64_t>(at)) +
+              " of " + std::to_string(c.shared_bytes);
+    if (at >= c.shared_bytes) {
+        if (p.dynamic)
+            f.where += ": the launch's third parameter asks for " +
+                       bytes_text(c.shared_bytes - std::min(c.shared_bytes, p.dynamic_at));
+        return;
+    }
+    if (at >= p.dynamic_at && c.shared_bytes > p.dynamic_at) {
+        f.where += " (byte " + std::to_string(at - p.dynamic_at) + " of the dynamic part)";
+        return;
+    }
+    const std::pair<const std::string, std::uint32_t> *last = nullptr; // the variable at this byte
+    for (const auto &v : p.shared_at)
+        if (v.second <= at && (last == nullptr || v.second >= last->second)) last = &v;
+    if (last != nullptr)
+        f.where += " (byte " + std::to_string(at - last->second) + " of `" +
+                   variable_name(last->first) + "`)";
+}
 
 dim thread_of(const grid &g, const warp &w, int lane)
 {
@@ -170,69 +213,15 @@ std::string place_text(const code &k, std::uint32_t statement)
     return p.file.substr(p.file.rfind('/') + 1) + ":" + std::to_string(p.line);
 }
 
-namespace {
-
-// Turns a read of bytes that a pending cp.async will write into a race that names the copy.
-void name_copy(const context &c, finding &f)
-{
-    if ((c.shared_shadow[f.address] & in_flight) == 0) return;
-    f.kind = finding_kind::race;
-    f.detail = "a read of " + bytes_text(f.bytes) + " while the cp.async at " +
-               copy_to(*c.b, f.address) +
-               " is under way to them: before it, wait for the copy and meet at a barrier; or " +
-               "start the copy only when nobody reads any more";
-}
-
-} // namespace
-
-namespace {
-
-finding of_access(context &c, const instruction &i, access_problem p, int lane,
-                  std::uint64_t address, std::uint32_t bytes, ptx::space s, bool write,
-                  std::uint64_t lanes)
-{
-    finding f = at_lane(c, i, lane);
-    f.write = write;
-    f.bytes = bytes;
-    f.threads = lanes;
-    f.address = address;
-    f.kind = p == access_problem::outside      ? finding_kind::out_of_bounds
-             : p == access_problem::misaligned ? finding_kind::misaligned
-             : p == access_problem::read_only  ? finding_kind::read_only
-                                               : finding_kind::uninitialised;
-    if (s == ptx::space::shared) {
-        describe_shared(c, f, address);
-        if (p == access_problem::uninitialised) append_written_size(c, f);
-    } else if (s == ptx::space::local)
-        f.where = "local memory, byte " + std::to_string(address) + " of " +
-                  std::to_string(c.local_bytes);
-    else if (s == ptx::space::param)
-        f.where = "the kernel's parameters";
-    else
-        describe_global(f, address, bytes, p, c.closed);
-    // A write to uninitialised memory can only be reported for an atomic's read-modify-write.
-    const bool atomic = write && f.kind == finding_kind::uninitialised;
-    f.detail = std::string(atomic  ? "an atomic"
-                           : write ? "a write"
-                                   : "a read") +
-               " of " + bytes_text(bytes) + " " + reason(f.kind);
-    return f;
-}
-
-} // namespace
-
 void report(context &c, const instruction &i, access_problem p, int lane, std::uint64_t address,
             std::uint32_t bytes, ptx::space s, bool write, std::uint64_t lanes)
 {
     finding f = of_access(c, i, p, lane, address, bytes, s, write, lanes);
     if (s == ptx::space::shared && p == access_problem::uninitialised) name_copy(c, f);
-    if (p != access_problem::uninitialised) {
-        c.halt();
-        int error = p == access_problem::misaligned ? 716 : 700;
-        c.g->result = {error,
-                       f.kernel + ", " + place_text(*c.running, i.statement) + ": " + f.detail};
-    }
-    findings::instance().add(std::move(f));
+    if (p == access_problem::uninitialised)
+        findings::instance().add(std::move(f));
+    else
+        end_grid(c, i, p == access_problem::misaligned ? 716 : 700, std::move(f));
 }
 
 void report_undefined(context &c, const instruction &i, int lane, std::uint64_t address,
@@ -245,13 +234,9 @@ void report_undefined(context &c, const instruction &i, int lane, std::uint64_t 
 void stop_grid(context &c, const instruction &i, finding_kind kind, int error, int lane,
                std::string detail)
 {
-    finding f = at_lane(c, i, lane);
-    f.kind = kind;
-    f.detail = std::move(detail);
+    finding f = at_lane(c, i, lane, kind, std::move(detail));
     if (kind == finding_kind::barrier) f.where = "a " + sync_name(*c.running, i.statement);
-    c.halt();
-    c.g->result = {error, f.kernel + ", " + place_text(*c.running, i.statement) + ": " + f.detail};
-    findings::instance().add(std::move(f));
+    end_grid(c, i, error, std::move(f));
 }
 
 } // namespace simulator::core

@@ -1,12 +1,14 @@
 // Special registers by number, which instruction::extra holds for the handler "core.special".
 #pragma once
 
+#include "core.hpp"
+
 #include <string_view>
 
 namespace simulator::core {
 
 enum class special : unsigned {
-    ntid_x, // from here to nctaid_z: values in context::specials
+    ntid_x, // from here to grid_workspace_low: values in context::specials
     ntid_y,
     ntid_z,
     ctaid_x,
@@ -43,5 +45,16 @@ enum class special : unsigned {
 
 special special_named(std::string_view name); // "tid.x"
 inline bool is_wide(special s) { return s == special::clock64 || s == special::globaltimer; }
+
+// Only for registers whose values are in context::specials.
+inline void set_special(context &c, special s, std::uint32_t value)
+{
+    c.specials[static_cast<unsigned>(s)] = value;
+}
+inline void set_special(context &c, special x, const dim &value) // x, and y and z after it
+{
+    std::uint32_t *to = c.specials + static_cast<unsigned>(x);
+    to[0] = value.x, to[1] = value.y, to[2] = value.z;
+}
 
 } // namespace simulator::core

@@ -22,10 +22,7 @@ std::string counts_differ(std::uint32_t id, std::uint32_t first, std::uint32_t n
 lane_mask same_members(const std::uint32_t *members, lane_mask mask)
 {
     std::uint32_t first = members[__builtin_ctz(mask)];
-    lane_mask same = 0;
-    for (lane_mask m = mask; m != 0; m &= m - 1)
-        if (members[__builtin_ctz(m)] == first) same |= m & -m;
-    return same;
+    return mask & baseline::where([=](int l) { return members[l] == first; });
 }
 
 } // namespace
@@ -39,25 +36,20 @@ void arrive_at_barrier(grid &g, warp &w, int p, const basic_block &b, const inst
     std::uint32_t expected =
         i.b == no_operand ? 0 : baseline::lanes_of<std::uint32_t>(g.ctx, i.b)[lane];
     auto &bar = w.block->barriers[id];
-    if (i.b != no_operand && (expected == 0 || expected % 32 != 0)) {
-        stop_at(g, i, finding_kind::barrier, 719, n.mask,
-                "a barrier is asked to wait for " + std::to_string(expected) +
-                    " threads: the number must be a multiple of 32, the lanes of a warp");
-        return;
-    }
-    if (bar.arrived != 0 && bar.expected != expected) {
-        stop_at(g, i, finding_kind::barrier, 719, n.mask,
-                counts_differ(id, bar.expected, expected));
-        return;
-    }
+    if (i.b != no_operand && (expected == 0 || expected % 32 != 0))
+        return stop_grid(g.ctx, i, finding_kind::barrier, 719, lane,
+                         "a barrier is asked to wait for " + std::to_string(expected) +
+                             " threads: the number must be a multiple of 32, the lanes of a warp");
+    if (bar.arrived != 0 && bar.expected != expected)
+        return stop_grid(g.ctx, i, finding_kind::barrier, 719, lane,
+                         counts_differ(id, bar.expected, expected));
     if (g.ctx.count) ++g.ctx.counted[i.statement].barriers;
     if (g.ctx.races != nullptr) g.ctx.races->arrive(w, id);
-    bar.arrived += static_cast<std::uint32_t>(lane_count(n.mask));
+    bar.arrived += lane_count(n.mask);
     bar.expected = expected;
     if (i.c != no_operand) {
-        lane_mask v = *baseline::lanes_of<lane_mask>(g.ctx, i.c) ^
-                      ((i.flags & negate_c) != 0 ? all_lanes : 0);
-        bar.true_threads += static_cast<std::uint32_t>(lane_count(v & n.mask));
+        lane_mask yes = truth_of(g.ctx, i.c, (i.flags & negate_c) != 0);
+        bar.true_threads += lane_count(yes & n.mask);
     }
     if (i.extra == 1) {
         n.block = b.next;
@@ -83,8 +75,8 @@ void synchronise(grid &g, warp &w, int p, const basic_block &b, const instructio
         left &= ~same;
     }
     if (wrong != 0)
-        return stop_at(g, i, finding_kind::barrier, 719, wrong,
-                       "the mask that a thread gives to it does not name the thread itself");
+        return stop_grid(g.ctx, i, finding_kind::barrier, 719, __builtin_ctz(wrong),
+                         "the mask that a thread gives to it does not name the thread itself");
     if (complete) {
         for (std::size_t k = 0; k < n; ++k) i.run(g.ctx, i, sets[k].mask);
         if ((i.flags & orders_memory) != 0 && g.ctx.races != nullptr)
@@ -105,16 +97,13 @@ void synchronise(grid &g, warp &w, int p, const basic_block &b, const instructio
 bool pass_sync(grid &g, warp &w, int p)
 {
     path &n = w.paths[p];
-    code &k = *w.frames[n.in].of;
-    const instruction &i = k.instructions[k.blocks[n.block].terminator];
+    const instruction &i = terminator_of(w, n);
     bool plain = (i.flags & orders_memory) != 0;
     lane_mask named = n.waits & w.live, here = 0;
     auto joins_in = [&](const path &o) {
         if (o.now != state::at_sync || o.waits != n.waits) return false;
         if (o.in == n.in && o.block == n.block) return true;
-        const code &c = *w.frames[o.in].of;
-        const instruction &x = c.instructions[c.blocks[o.block].terminator];
-        return plain && (x.flags & orders_memory) != 0;
+        return plain && (terminator_of(w, o).flags & orders_memory) != 0;
     };
     for (const path &o : w.paths)
         if (joins_in(o)) here |= o.mask;
@@ -122,13 +111,8 @@ bool pass_sync(grid &g, warp &w, int p)
     enter(g, w, n);
     if (!plain) i.run(g.ctx, i, here);
     if (plain && g.ctx.races != nullptr) g.ctx.races->synchronise_lanes(w, here);
-    std::uint32_t waits = n.waits;
-    int in = n.in, block = n.block;
     for (path &o : w.paths) {
-        bool passes =
-            plain ? joins_in(o)
-                  : o.now == state::at_sync && o.waits == waits && o.in == in && o.block == block;
-        if (!passes) continue;
+        if (o.now != state::at_sync || (o.mask & here) == 0) continue;
         o.block = w.frames[o.in].of->blocks[o.block].next;
         o.now = state::ready;
     }

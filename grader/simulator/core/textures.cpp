@@ -1,12 +1,12 @@
 // Texture fetches, and the memory addresses of surface accesses.
 #include "textures.hpp"
 #include "grid.hpp"
+#include "simulator/lanes/handler_table.hpp"
 #include "simulator/lanes/lanes.hpp"
 #include "simulator/machine/texture.hpp"
-#include "warp_ops.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
 #include <string>
 
 namespace simulator::core {
@@ -27,26 +27,17 @@ const char *misuse(const texture *t, std::int64_t how)
     return nullptr;
 }
 
-float as_float(u32 bits)
-{
-    float f;
-    std::memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
 texels texels_of(context &c, const instruction &i, const texture &t, int lane)
 {
     u32 in[3] = {lanes_of<u32>(c, i.b)[lane], lanes_of<u32>(c, i.c)[lane],
                  lanes_of<u32>(c, i.d)[lane]};
     const bool layered = (i.offset & texture_layered) != 0;
     const u32 layer = layered ? in[0] : 0;
-    const int first = layered ? 1 : 0;
     std::array<float, 3> at = {};
     std::array<std::int32_t, 3> index = {};
-    for (int d = 0; d + first < 3; ++d) {
-        const auto k = static_cast<std::size_t>(d);
-        at[k] = as_float(in[d + first]);
-        index[k] = static_cast<std::int32_t>(in[d + first]);
+    for (std::size_t d = 0; d + layered < 3; ++d) {
+        at[d] = std::bit_cast<float>(in[d + layered]);
+        index[d] = static_cast<std::int32_t>(in[d + layered]);
     }
     return (i.offset & texture_by_index) != 0 ? texels_at(t, index, layer)
                                               : texels_at(t, at, layer);
@@ -62,10 +53,9 @@ bool check_texel(context &c, const instruction &i, int lane, address at, u32 byt
         there = there && (s & need) == need && (s & c.closed) == 0;
         written = written && (s & initialised) != 0;
     }
-    if (!there)
-        report(c, i, access_problem::outside, lane, at, bytes, ptx::space::global, false, 1);
-    else if (!written && c.check_initialised)
-        report(c, i, access_problem::uninitialised, lane, at, bytes, ptx::space::global, false, 1);
+    if (there && (written || !c.check_initialised)) return true;
+    const auto problem = there ? access_problem::uninitialised : access_problem::outside;
+    report(c, i, problem, lane, at, bytes, ptx::space::global, false, 1);
     return !c.stop;
 }
 
@@ -93,30 +83,15 @@ void check_texel_races(context &c, const instruction &i, lane_mask mask, const f
     }
 }
 
-// The sectors that the lanes of one fetch read, each counted once; a texel counts where it begins.
-class fetched_sectors {
-public:
-    void add(u64 sector) { all_[count_++] = sector; }
-    u64 distinct()
-    {
-        const auto end = all_.begin() + count_;
-        std::sort(all_.begin(), end);
-        return static_cast<u64>(std::unique(all_.begin(), end) - all_.begin());
-    }
-
-private:
-    std::array<u64, 32 * 8> all_; // up to 8 texels per lane
-    std::ptrdiff_t count_ = 0;
-};
-
 // a: the texture object. b, c and d: up to three coordinates, a layer first. The list:
 // destinations of the four channels.
 void fetch(context &c, const instruction &i, lane_mask mask)
 {
     fetched f;
     u64 bytes = 0;
-    bool linked = false; // reads pinned memory
-    fetched_sectors sectors;
+    bool linked = false;             // reads pinned memory
+    std::array<u64, 32 * 8> sectors; // of up to 8 texels per lane; a texel counts where it begins
+    auto end = sectors.begin();
     auto handle = lanes_of<u64>(c, i.a);
     for (lane_mask left = mask; left != 0; left &= left - 1) {
         const int l = __builtin_ctz(left);
@@ -131,7 +106,7 @@ void fetch(context &c, const instruction &i, lane_mask mask)
             if (!check_texel(c, i, l, at, f.bytes[l])) return;
             if (c.count) c.read->add((at - c.base) >> 5);
             linked |= (c.shadow[at - c.base] & on_host) != 0;
-            sectors.add(at >> 5);
+            *end++ = at >> 5;
             bytes += f.bytes[l];
         }
     }
@@ -144,7 +119,8 @@ void fetch(context &c, const instruction &i, lane_mask mask)
     if (!c.count) return;
     c.counted[i.statement].texture_requests += 1;
     c.counted[i.statement].texture_bytes += bytes;
-    const u64 distinct = sectors.distinct();
+    std::sort(sectors.begin(), end);
+    const auto distinct = static_cast<u64>(std::unique(sectors.begin(), end) - sectors.begin());
     c.counted[i.statement].texture_sectors += distinct;
     if (linked) c.counted[i.statement].host_sectors += distinct;
 }

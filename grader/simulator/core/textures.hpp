@@ -1,8 +1,6 @@
 // Defines the selectors of texture fetches (instruction::offset) and surface accesses (`count`).
 #pragma once
 
-#include "simulator/lanes/handler_table.hpp"
-
 #include <cstdint>
 
 namespace simulator::core {
@@ -13,7 +11,5 @@ inline constexpr std::int64_t texture_by_index = 8; // coordinates are integers
 
 // The effect of a surface access outside the surface, in instruction::flags.
 enum class outside_surface : std::uint8_t { trap, clamp, zero };
-
-void list_texture_handlers(handler_sink &);
 
 } // namespace simulator::core

@@ -1,5 +1,6 @@
 // Follows values loaded from uninitialised memory to where they are used.
 #include "undefined.hpp"
+#include "paths.hpp"
 #include "simulator/lanes/handler_table.hpp"
 #include "simulator/lanes/lanes.hpp"
 #include "simulator/machine/memory.hpp"
@@ -10,11 +11,6 @@ namespace simulator::core {
 namespace {
 
 using namespace baseline;
-
-lane_mask truth_of(context &c, operand o, bool negated)
-{
-    return predicate(c, o) ^ (negated ? all_lanes : 0);
-}
 
 std::uint64_t address_of(context &c, const instruction &i, int lane)
 {
@@ -39,23 +35,21 @@ lane_mask deciding_lanes(context &c, const instruction &i, operand o, bool negat
     if (op.back() == "pred") return truth_of(c, o, negated) ^ (ones ? 0 : all_lanes);
     const std::uint32_t bits = 8 * ptx::size_of(ptx::type_named(op.back()));
     const std::uint64_t all = bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
-    lane_mask lanes = 0;
-    active(all_lanes, [&](int l) {
-        const std::uint64_t v =
-            bits == 64 ? lanes_of<std::uint64_t>(c, o)[l] : lanes_of<std::uint32_t>(c, o)[l];
-        if ((v & all) == (ones ? all : 0)) lanes |= lane_mask{1} << l;
+    return where([&](int l) {
+        const u64 v = bits == 64 ? lanes_of<u64>(c, o)[l] : lanes_of<u32>(c, o)[l];
+        return (v & all) == (ones ? all : 0);
     });
-    return lanes;
 }
 
 } // namespace
 
 std::uint32_t undefined_values::origin_of(const instruction &i, ptx::space s, std::uint32_t bytes)
 {
-    std::size_t k = 0;
-    while (k < origins_.size() && (origins_[k].by != &i || origins_[k].space != s)) ++k;
-    if (k == origins_.size()) origins_.push_back({&i, s, bytes, 0, {}, {}});
-    return static_cast<std::uint32_t>(k);
+    const auto known = std::find_if(origins_.begin(), origins_.end(),
+                                    [&](const origin &o) { return o.by == &i && o.space == s; });
+    const auto id = static_cast<std::uint32_t>(known - origins_.begin());
+    if (known == origins_.end()) origins_.push_back({&i, s, bytes, 0, {}, {}});
+    return id;
 }
 
 void undefined_values::load(context &c, const instruction &i, const lane_mask *elements,
@@ -212,7 +206,7 @@ void undefined_values::add_stored(context &c, const instruction &i, parts &used,
             const origin &o = origins_[p.origin];
             const bool copied = o.space == ptx::space::local && (o.by->flags & only_moved) != 0;
             const lane_mask stays = copied ? p.lanes & here : 0;
-            if (stays != 0) copied_.push_back({k, stays});
+            if (stays != 0) undefined_stores_.push_back({k, stays});
             if (stays != p.lanes) used.push_back({p.origin, p.lanes & ~stays});
         }
     }
@@ -220,14 +214,14 @@ void undefined_values::add_stored(context &c, const instruction &i, parts &used,
 
 void undefined_values::after(context &c, const instruction &i)
 {
-    if (c.stop) copied_.clear(); // the store was refused
-    for (const copy_of_nothing &n : copied_)
+    if (c.stop) undefined_stores_.clear(); // the store was refused
+    for (const undefined_store &n : undefined_stores_)
         active(n.lanes, [&](int l) {
             const std::uint64_t first = address_of(c, i, l) % local_window + n.element * i.bytes;
             for (std::uint64_t k = first; k < first + i.bytes; ++k)
                 c.local_shadow[local_position(k, l)] = 0;
         });
-    copied_.clear();
+    undefined_stores_.clear();
 }
 
 void undefined_values::decide(context &c, const instruction &i, lane_mask mask)
@@ -276,13 +270,8 @@ void undefined_values::drop_empty()
 void undefined_read(context &c, const instruction &i, const lane_mask *elements,
                     const std::uint64_t *address, std::uint32_t bytes, ptx::space s)
 {
-    const auto all = [&](auto has_register) {
-        lane_mask lanes = 0;
-        for (std::uint32_t k = 0; k < i.count; ++k)
-            if (has_register(k)) lanes |= elements[k];
-        return lanes;
-    };
-    const lane_mask lanes = all([](std::uint32_t) { return true; });
+    lane_mask lanes = 0;
+    for (std::uint32_t k = 0; k < i.count; ++k) lanes |= elements[k];
     const auto &code = c.running->instructions;
     const bool follows = c.running->roles[static_cast<std::size_t>(&i - code.data())].followed;
     // The bytes of a pending cp.async may have arrived by the time the value is used.

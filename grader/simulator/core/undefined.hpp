@@ -49,6 +49,12 @@ private:
         lane_mask lanes;
     };
     using parts = std::vector<part>;
+    // A store to local memory of a value that was only copied from there: the bytes stay
+    // undefined.
+    struct undefined_store {
+        std::uint32_t element;
+        lane_mask lanes;
+    };
 
     std::uint32_t origin_of(const instruction &, ptx::space, std::uint32_t bytes);
     void add(context &, operand, parts &, lane_mask) const;
@@ -56,23 +62,16 @@ private:
                      lane_mask) const;
     void add_absorbed(context &, const instruction &, parts &, lane_mask) const;
     void add_compared(context &, const instruction &, parts &, lane_mask) const;
+    void add_stored(context &, const instruction &, parts &, lane_mask);
     void overwrite(context &, const instruction &, const instruction_role &, const parts &,
                    lane_mask);
     void set(context &, operand, const parts &, lane_mask);
     void report(context &, const parts &);
     void drop_empty();
 
-    // A store to local memory of a value that was only copied from there: the bytes stay
-    // undefined.
-    struct copy_of_nothing {
-        std::uint32_t element;
-        lane_mask lanes;
-    };
-    void add_stored(context &, const instruction &, parts &, lane_mask);
-
     std::vector<origin> origins_;
     std::vector<holding> held_;
-    std::vector<copy_of_nothing> copied_; // for the instruction that runs
+    std::vector<undefined_store> undefined_stores_; // of the instruction that runs
 };
 
 } // namespace simulator::core

@@ -1,8 +1,7 @@
 // Handlers of instructions that use other lanes or the thread's position in the grid.
-#include "warp_ops.hpp"
 #include "copies.hpp"
-#include "grid.hpp"
-#include "nobodys_value.hpp"
+#include "inactive_lane_value.hpp"
+#include "paths.hpp"
 #include "races.hpp"
 #include "simulator/lanes/handler_table.hpp"
 #include "simulator/lanes/lanes.hpp"
@@ -10,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <string>
 
 namespace simulator::core {
@@ -20,57 +20,40 @@ using namespace baseline;
 void read_special(context &c, const instruction &i, lane_mask mask)
 {
     auto s = static_cast<special>(i.extra);
-    if (is_wide(s)) {
-        std::uint64_t steps = c.g->steps;
-        every(lanes_of<u64>(c, i.d), mask, [=](int) { return steps; });
-        return;
-    }
+    u64 steps = c.g->steps;
+    if (is_wide(s)) return every(lanes_of<u64>(c, i.d), mask, [=](int) { return steps; });
     u32 *d = lanes_of<u32>(c, i.d);
     if (s < special::zero) {
         u32 v = c.specials[i.extra];
-        every(d, mask, [=](int) { return v; });
-        return;
+        return every(d, mask, [=](int) { return v; });
     }
-    u64 steps = c.g->steps;
     const u32 *x = c.thread_ids[0], *y = c.thread_ids[1], *z = c.thread_ids[2];
     switch (s) {
     case special::tid_x:
-        every(d, mask, [=](int l) { return x[l]; });
-        break;
+        return every(d, mask, [=](int l) { return x[l]; });
     case special::tid_y:
-        every(d, mask, [=](int l) { return y[l]; });
-        break;
+        return every(d, mask, [=](int l) { return y[l]; });
     case special::tid_z:
-        every(d, mask, [=](int l) { return z[l]; });
-        break;
+        return every(d, mask, [=](int l) { return z[l]; });
     case special::laneid:
-        every(d, mask, [](int l) { return static_cast<u32>(l); });
-        break;
+        return every(d, mask, [](int l) { return static_cast<u32>(l); });
     case special::lanemask_eq:
-        every(d, mask, [](int l) { return bit_of[l]; });
-        break;
+        return every(d, mask, [](int l) { return bit_of[l]; });
     case special::lanemask_lt:
-        every(d, mask, [](int l) { return bit_of[l] - 1; });
-        break;
+        return every(d, mask, [](int l) { return bit_of[l] - 1; });
     case special::lanemask_le:
-        every(d, mask, [](int l) { return 2 * bit_of[l] - 1; });
-        break;
+        return every(d, mask, [](int l) { return 2 * bit_of[l] - 1; });
     case special::lanemask_ge:
-        every(d, mask, [](int l) { return 0 - bit_of[l]; });
-        break;
+        return every(d, mask, [](int l) { return 0 - bit_of[l]; });
     case special::lanemask_gt:
-        every(d, mask, [](int l) { return 0 - 2 * bit_of[l]; });
-        break;
+        return every(d, mask, [](int l) { return 0 - 2 * bit_of[l]; });
     case special::clock:
     case special::globaltimer_lo:
-        every(d, mask, [=](int) { return static_cast<u32>(steps); });
-        break;
+        return every(d, mask, [=](int) { return static_cast<u32>(steps); });
     case special::clock_hi:
-        every(d, mask, [=](int) { return static_cast<u32>(steps >> 32); });
-        break;
+        return every(d, mask, [=](int) { return static_cast<u32>(steps >> 32); });
     default:
-        every(d, mask, [](int) { return u32{0}; });
-        break;
+        return every(d, mask, [](int) { return u32{0}; });
     }
 }
 
@@ -99,14 +82,7 @@ void take_local(context &c, const instruction &i, lane_mask mask)
                              " bytes: that is more local memory than a thread can have");
     const u64 end = (begin + bytes + 15) / 16 * 16;
     f.taken = static_cast<u32>(end - f.local_base - f.of->local_bytes);
-    if (w.local.size() < end * 32) {
-        w.local.resize(end * 32);
-        w.local_shadow.resize(end * 32);
-    }
-    for (u64 word = begin / 4; word < end / 4; ++word)
-        active(mask, [&](int l) {
-            std::memset(w.local_shadow.data() + local_position(4 * word, l), 0, 4);
-        });
+    take_local_memory(w, mask, begin, end);
     c.local = w.local.data();
     c.local_shadow = w.local_shadow.data();
     c.local_bytes = static_cast<u32>(w.local.size() / 32);
@@ -175,22 +151,12 @@ template <shuffle mode> void shuffle_lanes(context &c, const instruction &i, lan
     active(mask, [&](int lane) {
         int segment = static_cast<int>(e[lane] >> 8 & 31), limit = static_cast<int>(e[lane] & 31);
         int distance = static_cast<int>(b[lane] & 31);
-        int last = (lane & segment) | (limit & ~segment), from = lane;
-        bool in = false;
-        switch (mode) {
-        case shuffle::up:
-            in = (from = lane - distance) >= last;
-            break;
-        case shuffle::down:
-            in = (from = lane + distance) <= last;
-            break;
-        case shuffle::bfly:
-            in = (from = lane ^ distance) <= last;
-            break;
-        case shuffle::idx:
-            in = (from = (lane & segment) | (distance & ~segment)) <= last;
-            break;
-        }
+        int last = (lane & segment) | (limit & ~segment);
+        int from = mode == shuffle::up     ? lane - distance
+                   : mode == shuffle::down ? lane + distance
+                   : mode == shuffle::bfly ? lane ^ distance
+                                           : (lane & segment) | (distance & ~segment);
+        bool in = mode == shuffle::up ? from >= last : from <= last;
         from = in ? from : lane;
         result[lane] = (mask & bit_of[from]) != 0 ? value[from] : inactive_lane_value;
         inside |= in ? bit_of[lane] : 0;
@@ -202,7 +168,7 @@ template <shuffle mode> void shuffle_lanes(context &c, const instruction &i, lan
 enum class vote { ballot, any, all, uni };
 template <vote mode> void vote_lanes(context &c, const instruction &i, lane_mask mask)
 {
-    lane_mask yes = (predicate(c, i.a) ^ ((i.flags & negate_a) != 0 ? all_lanes : 0)) & mask;
+    lane_mask yes = truth_of(c, i.a, (i.flags & negate_a) != 0) & mask;
     if constexpr (mode == vote::ballot) {
         every(lanes_of<u32>(c, i.d), mask, [=](int) { return yes; });
     } else {
@@ -233,35 +199,17 @@ template <bool all> void match_lanes(context &c, const instruction &i, lane_mask
     }
 }
 
-enum class reduction { add, min, max, logic_and, logic_or, logic_xor };
-template <reduction how, class T>
-void reduce_lanes(context &c, const instruction &i, lane_mask mask)
+struct minimum {
+    template <class T> T operator()(T a, T b) const { return b < a ? b : a; }
+};
+struct maximum {
+    template <class T> T operator()(T a, T b) const { return a < b ? b : a; }
+};
+template <class Op, class T> void reduce_lanes(context &c, const instruction &i, lane_mask mask)
 {
     const u32 *a = lanes_of<u32>(c, i.a);
     T r = static_cast<T>(a[__builtin_ctz(mask)]);
-    active(mask & (mask - 1), [&](int l) {
-        T v = static_cast<T>(a[l]);
-        switch (how) {
-        case reduction::add:
-            r = static_cast<T>(static_cast<u32>(r) + a[l]);
-            break;
-        case reduction::min:
-            r = v < r ? v : r;
-            break;
-        case reduction::max:
-            r = r < v ? v : r;
-            break;
-        case reduction::logic_and:
-            r &= v;
-            break;
-        case reduction::logic_or:
-            r |= v;
-            break;
-        case reduction::logic_xor:
-            r ^= v;
-            break;
-        }
-    });
+    active(mask & (mask - 1), [&](int l) { r = Op()(r, static_cast<T>(a[l])); });
     every(lanes_of<u32>(c, i.d), mask, [=](int) { return static_cast<u32>(r); });
 }
 
@@ -305,15 +253,15 @@ void list_warp_handlers(handler_sink &out)
     out.add("core.vote", "uni", vote_lanes<vote::uni>);
     out.add("core.match", "any", match_lanes<false>);
     out.add("core.match", "all", match_lanes<true>);
-    out.add("core.redux", "add.u32", reduce_lanes<reduction::add, u32>);
-    out.add("core.redux", "add.s32", reduce_lanes<reduction::add, s32>);
-    out.add("core.redux", "min.u32", reduce_lanes<reduction::min, u32>);
-    out.add("core.redux", "min.s32", reduce_lanes<reduction::min, s32>);
-    out.add("core.redux", "max.u32", reduce_lanes<reduction::max, u32>);
-    out.add("core.redux", "max.s32", reduce_lanes<reduction::max, s32>);
-    out.add("core.redux", "and.b32", reduce_lanes<reduction::logic_and, u32>);
-    out.add("core.redux", "or.b32", reduce_lanes<reduction::logic_or, u32>);
-    out.add("core.redux", "xor.b32", reduce_lanes<reduction::logic_xor, u32>);
+    out.add("core.redux", "add.u32", reduce_lanes<std::plus<>, u32>);
+    out.add("core.redux", "add.s32", reduce_lanes<std::plus<>, u32>);
+    out.add("core.redux", "min.u32", reduce_lanes<minimum, u32>);
+    out.add("core.redux", "min.s32", reduce_lanes<minimum, s32>);
+    out.add("core.redux", "max.u32", reduce_lanes<maximum, u32>);
+    out.add("core.redux", "max.s32", reduce_lanes<maximum, s32>);
+    out.add("core.redux", "and.b32", reduce_lanes<std::bit_and<>, u32>);
+    out.add("core.redux", "or.b32", reduce_lanes<std::bit_or<>, u32>);
+    out.add("core.redux", "xor.b32", reduce_lanes<std::bit_xor<>, u32>);
 }
 
 } // namespace simulator::core

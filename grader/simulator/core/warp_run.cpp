@@ -1,6 +1,7 @@
 // Runs a warp: its paths in turn, basic block by basic block.
 #include "copies.hpp"
 #include "paths.hpp"
+#include "specials.hpp"
 #include "undefined.hpp"
 
 #include <algorithm>
@@ -55,7 +56,8 @@ void branch_table(grid &g, warp &w, int p, const basic_block &b, const instructi
     for (lane_mask m = mask; m != 0; m &= m - 1) {
         int lane = __builtin_ctz(m);
         if (index[lane] >= b.targets.size())
-            return stop_at(g, i, finding_kind::trap, 719, m, "a branch table has no such entry");
+            return stop_grid(g.ctx, i, finding_kind::trap, 719, lane,
+                             "a branch table has no such entry");
         int to = b.targets[index[lane]];
         auto it = std::find_if(groups.begin(), groups.end(),
                                [&](const lane_group &x) { return x.block == to; });
@@ -79,7 +81,7 @@ inline void run_one(context &c, const instruction &i, lane_mask mask, std::uint6
         i.run(c, i, mask);
     } else {
         lane_mask m = guarded(c, i, mask);
-        if (i.begins) lanes_off[i.statement] += static_cast<std::uint64_t>(lane_count(mask & ~m));
+        if (i.begins) lanes_off[i.statement] += lane_count(mask & ~m);
         if (m != 0) i.run(c, i, m);
     }
 }
@@ -166,10 +168,7 @@ void start_warp(grid &g, warp &w)
 {
     w.current = 0;
     w.paths.clear();
-    path p;
-    p.now = state::ready;
-    p.mask = w.live;
-    w.paths.push_back(p);
+    w.paths.push_back({.now = state::ready, .mask = w.live});
     w.frames.resize(1);
     frame &f = w.frames[0];
     code &k = *g.running->functions[g.running->entry_index];
@@ -195,7 +194,6 @@ void enter(grid &g, warp &w, const path &p)
     c.w = &w;
     c.b = w.block;
     c.running = &k;
-    c.live = w.live;
     c.lists = k.list_pointers.data();
     tally &t = *g.tallies[k.index];
     c.counted = t.counted.data();
@@ -215,10 +213,8 @@ turn run_warp(grid &g, warp &w, std::uint64_t quantum)
     context &c = g.ctx;
     c.shared = w.block->shared.data();
     c.shared_shadow = w.block->shared_shadow.data();
-    c.specials[9] = w.index; // special::warpid
-    c.specials[3] = w.block->index.x;
-    c.specials[4] = w.block->index.y;
-    c.specials[5] = w.block->index.z;
+    set_special(c, special::warpid, w.index);
+    set_special(c, special::ctaid_x, w.block->index);
     for (int d = 0; d < 3; ++d) c.thread_ids[d] = g.thread_ids[d].data() + 32 * w.index;
     std::uint64_t limit = std::min(g.steps + quantum, g.budget);
     while (w.live != 0) {
@@ -241,7 +237,7 @@ turn run_warp(grid &g, warp &w, std::uint64_t quantum)
             const basic_block &b = k.blocks[n.block];
             int here = n.block;
             ++t.runs[here];
-            t.lanes_run[here] += static_cast<std::uint64_t>(lane_count(n.mask));
+            t.lanes_run[here] += lane_count(n.mask);
             g.steps += b.last_statement - b.first_statement;
             run_straight(c, k, b, n.mask, t.lanes_off.data());
             if (c.stop) return turn::stopped;

@@ -1,16 +1,15 @@
 // Simulates weakly ordered memory: two stores of one block may become visible out of order.
 #include "weak.hpp"
+#include "simulator/lanes/lanes.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <string>
 
 namespace simulator::core {
-
 namespace {
 
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
+using namespace baseline;
 
 u32 block_of(const context &c) { return static_cast<u32>(c.b->number); }
 
@@ -22,11 +21,6 @@ template <class F> void each_word(u64 at, u32 bytes, F f)
     for (u64 word = at - at % word_bytes; word < at + bytes; word += word_bytes)
         f(word, static_cast<u32>(std::max(at, word) - word),
           static_cast<u32>(std::min(at + bytes - word, u64{word_bytes})));
-}
-
-template <class F> void each_lane(lane_mask mask, F f)
-{
-    for (; mask != 0; mask &= mask - 1) f(__builtin_ctz(mask));
 }
 
 } // namespace
@@ -43,7 +37,7 @@ void weak_memory::store(const context &c, const instruction &i, lane_mask mask, 
     const u32 me = block_of(c);
     const store_event now{order_.now(), i.statement};
     stored_.insert(me);
-    each_lane(mask, [&](int lane) {
+    active(mask, [&](int lane) {
         each_word(address[lane], u32{i.bytes} * i.count, [&](u64 at, u32 first, u32 end) {
             word &w = words_[at];
             w.by[me] = now;
@@ -63,7 +57,7 @@ void weak_memory::atomic(const context &c, const instruction &i, lane_mask mask,
     // Atomics of a block without strong stores cannot publish any: most are skipped here.
     const bool has_stored = stored_.contains(me);
     if (!has_stored && words_.empty()) return;
-    each_lane(mask, [&](int lane) {
+    active(mask, [&](int lane) {
         each_word(address[lane], i.bytes, [&](u64 at, u32 first, u32 end) {
             if (!has_stored && words_.find(at) == words_.end()) return;
             word &w = words_[at];
@@ -76,7 +70,7 @@ void weak_memory::atomic(const context &c, const instruction &i, lane_mask mask,
 
 void weak_memory::note_read(sightings &seen, u64 at, u32 first, u32 end) const
 {
-    for (u32 b = first; b < end; ++b) seen[at].of[b] = order_.now();
+    for (u32 b = first; b < end; ++b) seen[at][b] = order_.now();
 }
 
 const weak_memory::store_event *weak_memory::seen_later(const sightings &seen, u32 by,
@@ -87,7 +81,7 @@ const weak_memory::store_event *weak_memory::seen_later(const sightings &seen, u
         if (w == words_.end()) continue;
         const auto store = w->second.by.find(by);
         if (store == w->second.by.end()) continue;
-        const epoch last = *std::max_element(std::begin(when.of), std::end(when.of));
+        const epoch last = *std::max_element(when.begin(), when.end());
         if (store->second.at > than && store->second.at < last) return &store->second;
     }
     return nullptr;
@@ -105,7 +99,7 @@ const weak_memory::store_event *weak_memory::unordered_later_store(const context
     if (std::find(w.served.begin(), w.served.end(), me) != w.served.end()) return nullptr;
     // A block that has read the new value never gets the old one.
     const auto before = seen.find(at);
-    if (before != seen.end() && before->second.of[b] > last.by.at) return nullptr;
+    if (before != seen.end() && before->second[b] > last.by.at) return nullptr;
     if (order_.released_to(*c.b, last.block, last.by.at)) return nullptr;
     return seen_later(seen, last.block, last.by.at);
 }
@@ -117,7 +111,7 @@ lane_mask weak_memory::load(context &c, const instruction &i, lane_mask mask, co
     const u32 me = block_of(c);
     sightings &seen = seen_[me];
     lane_mask changed = 0;
-    each_lane(mask, [&](int lane) {
+    active(mask, [&](int lane) {
         const u64 from = address[lane] + offset;
         std::memcpy(older[lane], c.data + (from - c.base), i.bytes);
         bool got_older = false;
@@ -151,8 +145,7 @@ void weak_memory::report_older_value(context &c, const instruction &i, int lane,
 {
     const store_event &stored = last.by;
     const code &k = *c.running;
-    finding f = at_lane(c, i, lane);
-    f.kind = finding_kind::older_value;
+    finding f = at_lane(c, i, lane, finding_kind::older_value);
     f.other_block = true;
     f.bytes = i.bytes;
     f.address = address;

@@ -10,6 +10,7 @@
 
 #include "races.hpp"
 
+#include <array>
 #include <cstdint>
 #include <unordered_map>
 #include <unordered_set>
@@ -50,10 +51,8 @@ private:
         bool has_older[4] = {};
         std::vector<std::uint32_t> served; // blocks that have received an older value
     };
-    struct sighting { // the epochs at which a block read each byte
-        epoch of[4] = {};
-    };
-    using sightings = std::unordered_map<std::uint64_t, sighting>; // by address of a word
+    // By address of a word: the epochs at which a block read each of its bytes.
+    using sightings = std::unordered_map<std::uint64_t, std::array<epoch, 4>>;
 
     void note_read(sightings &, std::uint64_t word, std::uint32_t first, std::uint32_t end) const;
     const store_event *seen_later(const sightings &, std::uint32_t by, epoch than) const;

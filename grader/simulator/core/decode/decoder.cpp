@@ -213,7 +213,6 @@ register_class class_of(ptx::type t)
 void decode(code &out, ptx::body body, const decode_input &input)
 {
     out.source = input.source;
-    out.name = input.source->name;
     out.body = std::move(body);
     decoding::decoder(out, input).run();
 }

@@ -1,8 +1,6 @@
 // Builds the opcode table from the handlers of the best instruction set that this CPU has.
 #include "draft.hpp"
 #include "simulator/core/decode.hpp"
-#include "simulator/core/textures.hpp"
-#include "simulator/core/warp_ops.hpp"
 #include "simulator/lanes/handler_table.hpp"
 
 #include <algorithm>

@@ -79,8 +79,7 @@ void race_checker::report_race(const access &a, const access_record &m, int earl
         ++f.threads;
         return;
     }
-    f = at_lane(a.c, a.i, lane);
-    f.kind = finding_kind::race;
+    f = at_lane(a.c, a.i, lane, finding_kind::race);
     f.write = a.use != access_use::read;
     f.other_grid = !a.of_this_grid(m);
     f.other_block = !f.other_grid && !a.of_this_block(m);
