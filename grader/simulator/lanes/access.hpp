@@ -71,6 +71,16 @@ inline u8 bits_needed(const context &c, ptx::space s)
                            (s == space::constant ? read_only : 0));
 }
 
+// Reports a problem of `lanes`, if there are any and the grid has not been stopped.
+inline void report_lanes(context &c, const instruction &i, access_problem problem, lane_mask lanes,
+                         const u64 *address, const access &how)
+{
+    if (lanes == 0 || c.stop) return;
+    int l = __builtin_ctz(lanes);
+    report(c, i, problem, l, address[l], how.bytes, how.space, how.write,
+           static_cast<u64>(__builtin_popcount(lanes)));
+}
+
 // Checks every active lane and reports problems. Returns false if the grid has been stopped.
 bool check_lanes(context &c, const instruction &i, lane_mask mask, const u64 *address,
                  const window &w, const access &how, bool reads);

@@ -1,5 +1,5 @@
 // Loops over the lanes of a warp that the compiler can vectorise. Compiled once for each
-// instruction set: everything here is in the namespace SIMULATOR_LEVEL and uses no library
+// instruction set: everything here is in the namespace SIMULATOR_LEVEL and uses no code of library
 // templates.
 #pragma once
 
@@ -43,6 +43,11 @@ template <class T> inline T *lanes_of(context &c, operand o)
 }
 
 inline lane_mask &predicate(context &c, operand o) { return *lanes_of<lane_mask>(c, o); }
+// A predicate operand, negated unless `negate` is 0.
+inline lane_mask predicate(context &c, operand o, int negate)
+{
+    return predicate(c, o) ^ (negate != 0 ? all_lanes : 0);
+}
 
 // Sets d[lane] = f(lane) for the lanes of `mask`. f is evaluated for all lanes, so it must be
 // cheap and safe.
