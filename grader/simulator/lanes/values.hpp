@@ -83,7 +83,7 @@ template <class T> inline T widen(T v) { return v; }
 // In the order of convert_flags from convert_nearest on.
 enum class rounding { nearest, zero, down, up };
 
-// Takes a double because every narrower value fits.
+// Rounds to a half. Takes a double because every narrower value fits.
 inline half narrow(double v, rounding r = rounding::nearest)
 {
     u64 b = bits_of(v);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <utility>
 
 namespace simulator {
 
@@ -89,40 +90,46 @@ object to_json(const shared_counts &s)
         .add("wavefronts", s.wavefronts)
         .add("ideal_wavefronts", s.ideal_wavefronts)
         .add("lanes", s.lanes)
-        .add("worst_way", std::uint64_t{s.worst_way});
+        .add("worst_way", s.worst_way);
 }
+
+// All but the accesses, in the order of the JSON text.
+constexpr std::pair<const char *, std::uint64_t site_counts::*> site_numbers[] = {
+    {"constant_requests", &site_counts::constant_requests},
+    {"constant_addresses", &site_counts::constant_addresses},
+    {"host_sectors", &site_counts::host_sectors},
+    {"global_atomics", &site_counts::global_atomics},
+    {"shared_atomics", &site_counts::shared_atomics},
+    {"atomic_same_address", &site_counts::atomic_same_address},
+    {"atomic_requests", &site_counts::atomic_requests},
+    {"global_atomic_requests", &site_counts::global_atomic_requests},
+    {"global_atomic_sectors", &site_counts::global_atomic_sectors},
+    {"texture_requests", &site_counts::texture_requests},
+    {"texture_bytes", &site_counts::texture_bytes},
+    {"texture_sectors", &site_counts::texture_sectors},
+    {"printed_bytes", &site_counts::printed_bytes},
+    {"branches", &site_counts::branches},
+    {"divergent_branches", &site_counts::divergent_branches},
+    {"barriers", &site_counts::barriers},
+    {"multiplications", &site_counts::multiplications},
+    {"divisions", &site_counts::divisions},
+    {"double_operations", &site_counts::double_operations},
+    {"exact_divisions", &site_counts::exact_divisions},
+    {"exact_square_roots", &site_counts::exact_square_roots},
+    {"warp_instructions", &site_counts::warp_instructions},
+    {"thread_instructions", &site_counts::thread_instructions},
+};
 
 object &add_counts(object &out, const site_counts &s)
 {
-    return out.add("global_load", to_json(s.global_load))
+    out.add("global_load", to_json(s.global_load))
         .add("global_store", to_json(s.global_store))
         .add("local_load", to_json(s.local_load))
         .add("local_store", to_json(s.local_store))
         .add("shared_load", to_json(s.shared_load))
-        .add("shared_store", to_json(s.shared_store))
-        .add("constant_requests", s.constant_requests)
-        .add("constant_addresses", s.constant_addresses)
-        .add("host_sectors", s.host_sectors)
-        .add("global_atomics", s.global_atomics)
-        .add("shared_atomics", s.shared_atomics)
-        .add("atomic_same_address", s.atomic_same_address)
-        .add("atomic_requests", s.atomic_requests)
-        .add("global_atomic_requests", s.global_atomic_requests)
-        .add("global_atomic_sectors", s.global_atomic_sectors)
-        .add("texture_requests", s.texture_requests)
-        .add("texture_bytes", s.texture_bytes)
-        .add("texture_sectors", s.texture_sectors)
-        .add("printed_bytes", s.printed_bytes)
-        .add("branches", s.branches)
-        .add("divergent_branches", s.divergent_branches)
-        .add("barriers", s.barriers)
-        .add("multiplications", s.multiplications)
-        .add("divisions", s.divisions)
-        .add("double_operations", s.double_operations)
-        .add("exact_divisions", s.exact_divisions)
-        .add("exact_square_roots", s.exact_square_roots)
-        .add("warp_instructions", s.warp_instructions)
-        .add("thread_instructions", s.thread_instructions);
+        .add("shared_store", to_json(s.shared_store));
+    for (const auto &[name, number] : site_numbers) out.add(name, s.*number);
+    return out;
 }
 
 // Addresses are printed as distances from the first, which is shorter.
@@ -136,11 +143,11 @@ object to_json(const worst_request &w)
     return object()
         .add("kind", std::string(w.shared ? "shared_" : "global_") +
                          kinds[static_cast<std::size_t>(w.kind)])
-        .add("bytes", std::uint64_t{w.bytes})
-        .add("lanes", std::uint64_t{w.lanes})
-        .add("cost", std::uint64_t{w.cost})
-        .add("ideal", std::uint64_t{w.ideal})
-        .add("one_address", std::uint64_t{w.one_address})
+        .add("bytes", w.bytes)
+        .add("lanes", w.lanes)
+        .add("cost", w.cost)
+        .add("ideal", w.ideal)
+        .add("one_address", w.one_address)
         .add("first", w.at.front())
         .add_list("distances", distances)
         .add("where", w.where);
@@ -217,7 +224,7 @@ object to_json(const timeline_step &s, step_id id, lane_names &lanes)
     o.add_list("after", list_of(s.after));
     o.add("waited_for", s.held_by)
         .add("why", std::string(reasons[static_cast<std::size_t>(s.why)]));
-    return o.add("critical", std::uint64_t{s.critical});
+    return o.add("critical", s.critical);
 }
 
 object to_json(const timeline_report &t)
@@ -355,29 +362,7 @@ site_counts &site_counts::operator+=(const site_counts &o)
     local_store += o.local_store;
     shared_load += o.shared_load;
     shared_store += o.shared_store;
-    constant_requests += o.constant_requests;
-    constant_addresses += o.constant_addresses;
-    host_sectors += o.host_sectors;
-    global_atomics += o.global_atomics;
-    shared_atomics += o.shared_atomics;
-    atomic_same_address += o.atomic_same_address;
-    atomic_requests += o.atomic_requests;
-    global_atomic_requests += o.global_atomic_requests;
-    global_atomic_sectors += o.global_atomic_sectors;
-    texture_requests += o.texture_requests;
-    texture_bytes += o.texture_bytes;
-    texture_sectors += o.texture_sectors;
-    printed_bytes += o.printed_bytes;
-    branches += o.branches;
-    divergent_branches += o.divergent_branches;
-    barriers += o.barriers;
-    multiplications += o.multiplications;
-    divisions += o.divisions;
-    double_operations += o.double_operations;
-    exact_divisions += o.exact_divisions;
-    exact_square_roots += o.exact_square_roots;
-    warp_instructions += o.warp_instructions;
-    thread_instructions += o.thread_instructions;
+    for (const auto &[name, number] : site_numbers) this->*number += o.*number;
     return *this;
 }
 

@@ -9,9 +9,13 @@
 
 namespace simulator {
 
+namespace {
+
+thread_local std::atomic<bool> *trapped = nullptr;
+
 // In relocatable code nvcc names static entities __nv_static_LENGTH__FILE_OF_THAT_LENGTH followed
 // by the mangled name.
-static std::string without_file_prefix(const std::string &name)
+std::string without_file_prefix(const std::string &name)
 {
     constexpr std::string_view prefix = "__nv_static_";
     if (!name.starts_with(prefix)) return name;
@@ -19,7 +23,7 @@ static std::string without_file_prefix(const std::string &name)
     return start == name.npos ? name : name.substr(start);
 }
 
-static std::string demangled_text(const std::string &name)
+std::string demangled_text(const std::string &name)
 {
     const std::string mangled = without_file_prefix(name);
     int status = 0;
@@ -48,6 +52,8 @@ static std::string demangled_text(const std::string &name)
     return s.substr(start);
 }
 
+} // namespace
+
 std::string demangled_name(const std::string &name)
 {
     constexpr std::size_t max_length = 500; // reports repeat it for each launch and line
@@ -55,12 +61,6 @@ std::string demangled_name(const std::string &name)
     if (words.size() > max_length) words.replace(max_length - 3, words.npos, "...");
     return words;
 }
-
-namespace {
-
-thread_local std::atomic<bool> *trapped = nullptr;
-
-} // namespace
 
 finding_trap::finding_trap(std::atomic<bool> &found) { trapped = &found; }
 finding_trap::~finding_trap() { trapped = nullptr; }

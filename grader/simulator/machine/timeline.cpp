@@ -5,7 +5,6 @@
 #include "machine.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <queue>
 #include <set>
@@ -17,9 +16,9 @@ namespace {
 
 constexpr std::size_t max_steps = 4096;
 
-std::uint64_t ticks(std::uint64_t amount, std::uint64_t a_tick)
+std::uint64_t ticks(std::uint64_t amount, std::uint64_t per_tick)
 {
-    return (amount + a_tick - 1) / a_tick;
+    return (amount + per_tick - 1) / per_tick;
 }
 
 bool crosses_link(const timeline_step &s)

@@ -90,10 +90,9 @@ public:
     std::vector<std::byte> call(call_number what, const writer &arguments)
     {
         std::lock_guard guard(mutex_);
-        header h;
-        h.kind = message::call;
-        h.what = static_cast<std::uint32_t>(what);
-        h.thread = number_of_thread();
+        header h{.kind = message::call,
+                 .what = static_cast<std::uint32_t>(what),
+                 .thread = number_of_thread()};
         std::fflush(stdout); // the program's output precedes that of its kernels
         if (!wire_.send(h, arguments.bytes())) give_up("the simulated device is gone");
         while (true) {
@@ -187,9 +186,8 @@ private:
             to.put(here_->has_other_threads());
             break;
         }
-        header h;
-        h.kind = message::done;
-        if (!wire_.send(h, to.bytes())) give_up("the simulated device is gone");
+        if (!wire_.send({.kind = message::done}, to.bytes()))
+            give_up("the simulated device is gone");
     }
 
     // Returns true if the function called the runtime, which is not allowed.
@@ -242,13 +240,6 @@ std::vector<std::byte> ask(call_number what, const writer &arguments)
             link.call(number, message);
     }
     return link.call(what, arguments);
-}
-
-void put_text(writer &to, const char *text)
-{
-    const std::uint64_t bytes = std::strlen(text);
-    to.put(bytes);
-    to.put(text, bytes);
 }
 
 } // namespace simulator::remote

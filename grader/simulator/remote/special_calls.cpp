@@ -2,7 +2,6 @@
 #include "server.hpp"
 
 #include "marshal.hpp"
-#include "numbers.hpp"
 
 #include "simulator/machine/memory.hpp"
 #include "simulator/runtime/harness.h"
@@ -36,11 +35,11 @@ class kernel_arguments {
 public:
     kernel_arguments(reader &from, const void *function)
     {
-        there_ = from.take<bool>();
+        const bool there = from.take<bool>();
         const auto bytes = from.take(from.take<std::uint64_t>());
         std::vector<std::uint32_t> sizes;
         // If there is no such kernel, the launch fails before it reads the arguments.
-        if (!there_ || runtime::parameters_of(function, sizes) != cudaSuccess) return;
+        if (!there || runtime::parameters_of(function, sizes) != cudaSuccess) return;
         reader each(bytes);
         for (const std::uint32_t n : sizes) {
             const auto one = each.take(n);
@@ -53,7 +52,6 @@ public:
     void **get() { return pointers_.empty() ? nullptr : pointers_.data(); }
 
 private:
-    bool there_ = false;
     std::vector<std::vector<std::byte>> held_;
     std::vector<void *> pointers_;
 };

@@ -187,7 +187,7 @@ TEST_CASE("use is counted a device and its capacity is a limit")
     CHECK(before == 0);
     auto a = m.allocate(1000, memory_kind::device, 5);
     CHECK(m.used(5) == 1000);
-    CHECK(!m.allocate(m.capacity(5), memory_kind::device, 5));
+    CHECK(!m.allocate(profile().global_bytes, memory_kind::device, 5));
     CHECK(!m.allocate(~std::uint64_t{0}, memory_kind::device, 5));
     CHECK(!m.allocate(~std::uint64_t{0} - 5000, memory_kind::pinned, 5));
     CHECK(m.release(*a));
