@@ -250,10 +250,6 @@ void host_server::make_of_harness(call_number what, reader &from, writer &to) co
 {
     if (!alone_) throw wire_error("an unknown call");
     switch (what) {
-    case call_number::allow: {
-        const auto *at = from.take<const void *>();
-        return simulator_allow(at, from.take<std::size_t>());
-    }
     case call_number::begin:
         return simulator_begin();
     case call_number::schedule: {
@@ -279,10 +275,6 @@ void host_server::make_of_harness(call_number what, reader &from, writer &to) co
         std::string text(simulator_counters(nullptr, 0), 0);
         simulator_counters(text.data(), text.size() + 1);
         return to.put(text.data(), text.size());
-    }
-    case call_number::digest: {
-        const auto *at = from.take<const void *>();
-        return to.put(simulator_digest(at, from.take<std::size_t>()));
     }
     default:
         throw wire_error("an unknown call");

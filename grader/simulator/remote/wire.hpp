@@ -60,8 +60,7 @@ enum class call_number : std::uint32_t {
     label,
     // The other calls of harness.h, for a program with its own device.
     first_of_harness,
-    allow = first_of_harness,
-    begin,
+    begin = first_of_harness,
     schedule,
     streams,
     close_peers,
@@ -70,7 +69,6 @@ enum class call_number : std::uint32_t {
     check_races,
     findings,
     counters,
-    digest,
 };
 
 struct header {
