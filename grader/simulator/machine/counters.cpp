@@ -1,27 +1,15 @@
-// Sums and prints the counters of memory accesses.
+// Sums the counters of memory accesses, and writes them as JSON.
 #include "counters.hpp"
 
 #include "memory.hpp"
 #include "timeline.hpp"
 
 #include <algorithm>
-#include <cstdarg>
-#include <cstdio>
 #include <utility>
 
 namespace simulator {
 
 namespace {
-
-__attribute__((format(printf, 1, 2))) std::string format(const char *how, ...)
-{
-    char text[256]; // every line printed here is shorter
-    va_list arguments;
-    va_start(arguments, how);
-    std::vsnprintf(text, sizeof text, how, arguments);
-    va_end(arguments);
-    return text;
-}
 
 // JSON is written by hand so that simulated programs need no JSON library.
 std::string quoted(const std::string &text)
@@ -32,7 +20,7 @@ std::string quoted(const std::string &text)
         if (c == '"' || c == '\\')
             out += std::string("\\") + c;
         else if (code < 0x20)
-            out += format("\\u%04x", code);
+            out += {'\\', 'u', '0', '0', "01"[code >> 4], "0123456789abcdef"[code & 15]};
         else
             out += c;
     }
@@ -244,94 +232,6 @@ object to_json(const timeline_report &t)
         .add("steps", steps);
 }
 
-double ratio(std::uint64_t a, std::uint64_t b)
-{
-    return b ? static_cast<double>(a) / static_cast<double>(b) : 0.0;
-}
-
-std::string thousands(std::uint64_t n)
-{
-    std::string digits = std::to_string(n);
-    for (auto i = static_cast<std::ptrdiff_t>(digits.size()) - 3; i > 0; i -= 3)
-        digits.insert(static_cast<std::size_t>(i), " ");
-    return digits;
-}
-
-// One row of the access table; empty if there were no such accesses.
-std::string row(const std::string &name, const access_counts &a)
-{
-    if (a.requests == 0) return {};
-    return format("  %-34.34s%15s%13.2f%13.1f %%\n", name.c_str(), thousands(a.requests).c_str(),
-                  ratio(a.sectors, a.requests), 100 * ratio(a.bytes, 32 * a.sectors));
-}
-
-std::string row(const std::string &name, const shared_counts &s)
-{
-    if (s.requests == 0) return {};
-    return format("  %-34.34s%15s%13.2f%11u-way\n", name.c_str(), thousands(s.requests).c_str(),
-                  ratio(s.wavefronts, s.ideal_wavefronts), s.worst_way);
-}
-
-std::string tail(std::string path, std::size_t width)
-{
-    if (path.size() > width) path = "..." + path.substr(path.size() - width + 3);
-    return path;
-}
-
-std::string accesses(const std::string &place, const site_counts &s)
-{
-    return row(place + " load", s.global_load) + row(place + " store", s.global_store) +
-           row(place + " local load", s.local_load) + row(place + " local store", s.local_store);
-}
-
-std::string shared_accesses(const std::string &place, const site_counts &s)
-{
-    return row(place + " shared load", s.shared_load) +
-           row(place + " shared store", s.shared_store);
-}
-
-// `rows` returns the rows of one site; the total comes first, then each source line.
-template <typename function>
-std::string table(const kernel_counts &k, const char *third, const char *fourth, function rows)
-{
-    std::string total = rows("all", k.total);
-    if (total.empty()) return {};
-    std::string text = format("  %-34s%15s%13s%15s\n", "", "requests", third, fourth) + total;
-    for (const auto &[place, counts] : k.sites)
-        text += rows(tail(place.first + ":" + std::to_string(place.second), 20), counts);
-    return text;
-}
-
-std::string text_of(const kernel_counts &k)
-{
-    const site_counts &t = k.total;
-    std::string text = k.kernel + ": " + thousands(k.launches) + " launches, " +
-                       thousands(k.blocks) + " blocks, " + thousands(k.threads) + " threads\n";
-    text += table(k, "sectors/req", "bytes used", accesses);
-    text += table(k, "of ideal", "worst", shared_accesses);
-    text += "  compulsory bytes: " + thousands(32 * k.sectors_read) + " read, " +
-            thousands(32 * k.sectors_written) + " written\n";
-    text +=
-        format("  active lanes an instruction: %.1f; barriers: %s\n",
-               ratio(t.thread_instructions, t.warp_instructions), thousands(t.barriers).c_str());
-    text += "  divergent branches: " + thousands(t.divergent_branches) + " of " +
-            thousands(t.branches) + "\n";
-    if (t.atomic_requests)
-        text += format("  atomics: %s global, %s shared; lanes on one address: %.1f\n",
-                       thousands(t.global_atomics).c_str(), thousands(t.shared_atomics).c_str(),
-                       ratio(t.atomic_same_address, t.atomic_requests));
-    if (t.host_sectors || k.managed_pages)
-        text += "  from the host: " + thousands(32 * t.host_sectors) + " bytes over the link, " +
-                thousands(k.managed_pages) + " managed pages on demand\n";
-    if (t.constant_requests)
-        text += format("  constant addresses a request: %.2f\n",
-                       ratio(t.constant_addresses, t.constant_requests));
-    if (t.exact_divisions || t.exact_square_roots)
-        text += "  exact divisions: " + thousands(t.exact_divisions) +
-                "; exact square roots: " + thousands(t.exact_square_roots) + "\n";
-    return text;
-}
-
 } // namespace
 
 access_counts &access_counts::operator+=(const access_counts &o)
@@ -432,23 +332,6 @@ std::string counters::json(std::uint64_t existing_handles) const
              std::max(memory_used, memory::instance().used_on_all_devices()) - memory_used)
         .add("kept_handles", std::max(handles, existing_handles) - handles)
         .text();
-}
-
-std::string counters::text() const
-{
-    std::string text;
-    for (const kernel_counts &k : kernels) text += text_of(k) + "\n";
-    text += "copies, bytes: " + thousands(transfers.host_to_device) + " to the device, " +
-            thousands(transfers.device_to_host) + " to the host,\n  " +
-            thousands(transfers.device_to_device) + " inside, " +
-            thousands(transfers.peer_to_peer) +
-            " between devices; set: " + thousands(transfers.memset) + "\n";
-    const timeline_report t = timeline::instance().scheduled();
-    if (t.left_out == 0 && t.ticks > 0)
-        text += "streams, in ticks: over after " + thousands(t.ticks) + ", one after another " +
-                thousands(t.serial) + ";\n  copies " + thousands(t.copying) + ", " +
-                thousands(t.hidden) + " of them beside kernels\n";
-    return text;
 }
 
 } // namespace simulator

@@ -113,7 +113,7 @@ void free_all(int device); // frees every allocation on a device
 // for the blocks of a grid; default all).
 void read_environment();
 
-void report_at_exit(); // SIMULATOR_COUNTERS=1 adds the counters
+void report_at_exit(); // SIMULATOR_COUNTERS=1 adds the counters as JSON
 
 void link_harness(); // links harness.h's functions into every program with kernels
 

@@ -50,7 +50,7 @@ seen on_cores(unsigned cores, const std::string &ptx, const char *kernel, dim gr
         s.error = o.error;
         s.message += o.message + "\n";
         for (const finding &f : findings::instance().all()) s.findings += text_of(f);
-        s.counts += counters::instance().json() + counters::instance().text();
+        s.counts += counters::instance().json();
     }
     s.memory = out.values();
     s.tried = grids_on_cores().tried;
