@@ -155,30 +155,13 @@ void permute_bytes(context &c, const instruction &i, lane_mask mask)
         u64 v = u64{b[l]} << 32 | a[l];
         u32 r = 0, s = e[l] & 3;
         for (u32 k = 0; k < 4; ++k) {
-            u32 pick = 0;
-            switch (mode) {
-            case by_index:
-                pick = e[l] >> (4 * k) & 15;
-                break;
-            case forward4:
-                pick = s + k;
-                break;
-            case backward4:
-                pick = (s - k) & 7;
-                break;
-            case replicate8:
-                pick = s;
-                break;
-            case edge_left:
-                pick = k < s ? s : k;
-                break;
-            case edge_right:
-                pick = k < s ? k : s;
-                break;
-            default:
-                pick = (s & 1) * 2 + (k & 1);
-                break;
-            }
+            u32 pick = mode == by_index     ? e[l] >> (4 * k) & 15
+                       : mode == forward4   ? s + k
+                       : mode == backward4  ? (s - k) & 7
+                       : mode == replicate8 ? s
+                       : mode == edge_left  ? (k < s ? s : k)
+                       : mode == edge_right ? (k < s ? k : s)
+                                            : (s & 1) * 2 + (k & 1);
             u32 byte = static_cast<u32>(v >> (8 * (pick & 7))) & 255;
             if ((pick & 8) != 0) byte = (byte & 128) != 0 ? 255 : 0;
             r |= byte << (8 * k);

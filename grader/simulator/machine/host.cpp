@@ -30,11 +30,6 @@ bool is_shared(void *pages, std::uint64_t bytes)
 
 } // namespace
 
-this_process::this_process(int shared, address first, std::uint64_t bytes)
-    : shared_(shared), first_(first), bytes_(bytes)
-{
-}
-
 void this_process::read(const void *from, const host_rows &rows, std::byte *to)
 {
     auto *start = static_cast<const std::byte *>(from);
