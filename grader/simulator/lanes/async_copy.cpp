@@ -1,6 +1,5 @@
 // Asynchronous copies from device memory to shared memory: cp.async.
-#include "access_counts.hpp"
-#include "handler_list.hpp"
+#include "access.hpp"
 
 namespace simulator::core::SIMULATOR_LEVEL {
 namespace {

@@ -1,6 +1,5 @@
 // Atomics and mbarriers: lane after lane.
-#include "access_counts.hpp"
-#include "handler_list.hpp"
+#include "access.hpp"
 #include "values.hpp"
 
 namespace simulator::core::SIMULATOR_LEVEL {

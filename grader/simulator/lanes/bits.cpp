@@ -1,5 +1,4 @@
 // Operations on bits: logic, also of predicates, shifts, bit fields, and permutations of bytes.
-#include "handler_list.hpp"
 #include "lane_operations.hpp"
 
 namespace simulator::core::SIMULATOR_LEVEL {

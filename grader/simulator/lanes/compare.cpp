@@ -1,5 +1,4 @@
 // Comparison, and selection by a predicate or a sign: setp, set, selp and slct.
-#include "handler_list.hpp"
 #include "lane_operations.hpp"
 
 namespace simulator::core::SIMULATOR_LEVEL {

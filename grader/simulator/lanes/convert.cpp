@@ -1,5 +1,4 @@
 // Conversion between types (cvt), and moves between registers of any width, with vectors (mov).
-#include "handler_list.hpp"
 #include "lane_operations.hpp"
 
 #include <cmath>
@@ -84,13 +83,6 @@ template <class D, class S> void convert(context &c, const instruction &i, lane_
     auto d = lanes_of<storage<D>>(c, i.d);
     u32 mode = i.extra & convert_mode_mask;
     bool saturate = (i.extra & convert_saturate) != 0, ftz = (i.extra & convert_ftz) != 0;
-    auto get = [=](int l) {
-        auto v = value_of<S>(a[l]);
-        if constexpr (std::is_same_v<S, float>)
-            return ftz ? flushed(v) : v;
-        else
-            return v;
-    };
     constexpr bool simple = !is_half<D> && !is_half<S>;
     if constexpr (simple && is_float<S> && !is_float<D>) {
         if (mode == convert_zero && !ftz) {
@@ -110,7 +102,9 @@ template <class D, class S> void convert(context &c, const instruction &i, lane_
     }
     auto each = [=] {
         active(mask, [=](int l) {
-            D r = convert_value<D, S>(get(l), mode, saturate);
+            S v = value_of<S>(a[l]);
+            if constexpr (std::is_same_v<S, float>) v = ftz ? flushed(v) : v;
+            D r = convert_value<D, S>(v, mode, saturate);
             if constexpr (std::is_same_v<D, float>) r = ftz ? flushed(r) : r;
             d[l] = bits_of<D>(r);
         });

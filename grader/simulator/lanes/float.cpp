@@ -2,7 +2,6 @@
 //
 // Compiled without contraction of a * b + c. It follows IEEE where PTX does; the approximate forms
 // are computed accurately.
-#include "handler_list.hpp"
 #include "lane_operations.hpp"
 
 #include <cmath>

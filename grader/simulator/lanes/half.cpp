@@ -1,15 +1,12 @@
 // Arithmetic on f16 and bf16, one or two per register: computed in higher precision, rounded once.
 //
 // The modifiers of an instruction are half_flags in instruction::extra.
-#include "handler_list.hpp"
 #include "lane_operations.hpp"
 
 #include <cmath>
 
 namespace simulator::core::SIMULATOR_LEVEL {
 namespace {
-
-// ---- the two formats ----
 
 struct f16 {
     static constexpr const char *name = "f16", *pair = "f16x2";
@@ -44,8 +41,6 @@ double sum_to_odd(double a, double b)
     if (!(error != 0) || !std::isfinite(s) || (bits_of(s) & 1) != 0) return s;
     return value_of<double>(bits_of(s) + ((error > 0) == (s > 0) ? 1 : ~u64{0}));
 }
-
-// ---- operations ----
 
 constexpr auto half_add = [](double a, double b, double) { return a + b; };
 constexpr auto half_sub = [](double a, double b, double) { return a - b; };
@@ -97,8 +92,6 @@ template <u32 mask_of, bool flip> void half_sign(context &c, const instruction &
     every(lanes_of<u32>(c, i.d), mask,
           [=](int l) { return flip ? a[l] ^ mask_of : a[l] & ~mask_of; });
 }
-
-// ---- comparisons ----
 
 bool holds(u32 comparison, double a, double b)
 {
@@ -160,7 +153,7 @@ void half_set(context &c, const instruction &i, lane_mask mask)
     });
 }
 
-// ---- conversions of bf16; convert.cpp has those of f16 ----
+// Conversions of bf16; convert.cpp has those of f16.
 
 void to_bfloat(context &c, const instruction &i, lane_mask mask)
 {
@@ -187,8 +180,6 @@ template <class F> void relu(context &c, const instruction &i, lane_mask mask)
         return v > 0x8000 && F::value(v) == F::value(v) ? 0u : v == 0x8000 ? 0u : v;
     });
 }
-
-// ---- the table ----
 
 template <auto op, class F, int operands> void operation(handler_sink &out, const char *name)
 {

@@ -1,5 +1,4 @@
 // Integer arithmetic: sums, products, quotients, carry chains, and dot products of bytes.
-#include "handler_list.hpp"
 #include "lane_operations.hpp"
 
 namespace simulator::core::SIMULATOR_LEVEL {

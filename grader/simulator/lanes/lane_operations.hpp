@@ -1,7 +1,6 @@
 // Handlers that apply one operation, a lambda, to each lane.
 #pragma once
 
-#include "handler_table.hpp"
 #include "values.hpp"
 
 namespace simulator::core::SIMULATOR_LEVEL {

@@ -3,7 +3,7 @@
 // templates.
 #pragma once
 
-#include "simulator/core/core.hpp"
+#include "handler_table.hpp"
 
 #include <cstdint>
 
@@ -97,5 +97,16 @@ inline void set_predicate(context &c, operand o, lane_mask mask, lane_mask value
     lane_mask &p = predicate(c, o);
     p = (p & ~mask) | (value & mask);
 }
+
+// The handlers of each file of this folder, which list_handlers lists together.
+void list_integers(handler_sink &);
+void list_bits(handler_sink &);
+void list_floats(handler_sink &);
+void list_comparisons(handler_sink &);
+void list_conversions(handler_sink &);
+void list_loads_and_stores(handler_sink &);
+void list_async_copies(handler_sink &);
+void list_atomics(handler_sink &);
+void list_halves(handler_sink &);
 
 } // namespace simulator::core::SIMULATOR_LEVEL

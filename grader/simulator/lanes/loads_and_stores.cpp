@@ -1,7 +1,6 @@
 // Loads and stores, also of parameters: each checks its lanes, counts the request and moves the
 // bytes.
-#include "access_counts.hpp"
-#include "handler_list.hpp"
+#include "access.hpp"
 
 #include <type_traits>
 

@@ -39,9 +39,11 @@ public:
         for (const object &o : list) all += (all.empty() ? "" : ",") + o.text();
         return put(name, "[" + all + "]");
     }
-    object &add_list(const char *name, const std::string &numbers)
+    template <typename list> object &add_list(const char *name, const list &numbers)
     {
-        return put(name, "[" + numbers + "]");
+        std::string all;
+        for (const auto n : numbers) all += (all.empty() ? "" : ",") + std::to_string(n);
+        return put(name, "[" + all + "]");
     }
     std::string text() const { return "{" + members_ + "}"; }
 
@@ -53,13 +55,6 @@ private:
     }
     std::string members_;
 };
-
-template <typename list> std::string list_of(const list &numbers)
-{
-    std::string all;
-    for (const std::uint64_t n : numbers) all += (all.empty() ? "" : ",") + std::to_string(n);
-    return all;
-}
 
 object to_json(const access_counts &a)
 {
@@ -124,10 +119,9 @@ object &add_counts(object &out, const site_counts &s)
 object to_json(const worst_request &w)
 {
     static const char *const kinds[] = {"load", "store", "atomic"};
-    std::string distances;
+    std::vector<std::int64_t> distances;
     for (const std::uint64_t at : w.at)
-        distances += (distances.empty() ? "" : ",") +
-                     std::to_string(static_cast<std::int64_t>(at - w.at.front()));
+        distances.push_back(static_cast<std::int64_t>(at - w.at.front()));
     return object()
         .add("kind", std::string(w.shared ? "shared_" : "global_") +
                          kinds[static_cast<std::size_t>(w.kind)])
@@ -170,7 +164,7 @@ object to_json(const kernel_counts &k)
         .add("busiest_block_instructions", k.busiest_block_instructions)
         .add("managed_pages", k.managed_pages)
         .add("managed_sectors", k.managed_sectors)
-        .add_list("multiplications_of", list_of(k.multiplications_of))
+        .add_list("multiplications_of", k.multiplications_of)
         .add("total", add_counts(total, k.total))
         .add("sites", sites);
 }
@@ -209,7 +203,7 @@ object to_json(const timeline_step &s, step_id id, lane_names &lanes)
     if (!s.name.empty()) o.add("name", s.name);
     if (s.bytes) o.add("bytes", s.bytes);
     if (s.blocks) o.add("blocks", s.blocks);
-    o.add_list("after", list_of(s.after));
+    o.add_list("after", s.after);
     o.add("waited_for", s.held_by)
         .add("why", std::string(reasons[static_cast<std::size_t>(s.why)]));
     return o.add("critical", s.critical);
@@ -319,8 +313,8 @@ std::string counters::json(std::uint64_t existing_handles) const
                               .add("memset", transfers.memset)
                               .add("peer_to_peer", transfers.peer_to_peer)
                               .add("staged", transfers.staged)
-                              .add_list("sent", list_of(transfers.sent))
-                              .add_list("uploaded", list_of(transfers.uploaded))
+                              .add_list("sent", transfers.sent)
+                              .add_list("uploaded", transfers.uploaded)
                               .add("from_pageable", transfers.from_pageable)
                               .add("to_pageable", transfers.to_pageable)
                               .add("managed", transfers.managed)
