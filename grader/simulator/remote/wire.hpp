@@ -30,7 +30,7 @@ enum class host_request : std::uint32_t {
     has_other_threads,
 };
 
-// What a `call` can ask for.
+// The numbers of the calls that a `call` message can ask for.
 enum class call_number : std::uint32_t {
 #define CALL(count, name, ...) name,
 #include "calls.hpp"
