@@ -1,4 +1,4 @@
-// One access of a warp to memory: the addresses of its lanes, their checks, and the data it needs.
+// One access of a warp to memory: the addresses of its lanes, its checks and its counters.
 //
 // Device memory and shared memory are both a `window` of bytes with a shadow; local memory is
 // interleaved by words, as on hardware.
@@ -71,6 +71,16 @@ inline u8 bits_needed(const context &c, ptx::space s)
                            (s == space::constant ? read_only : 0));
 }
 
+// Reports a problem of `lanes`, if there are any and the grid has not been stopped.
+inline void report_lanes(context &c, const instruction &i, access_problem problem, lane_mask lanes,
+                         const u64 *address, const access &how)
+{
+    if (lanes == 0 || c.stop) return;
+    int l = __builtin_ctz(lanes);
+    report(c, i, problem, l, address[l], how.bytes, how.space, how.write,
+           static_cast<u64>(__builtin_popcount(lanes)));
+}
+
 // Checks every active lane and reports problems. Returns false if the grid has been stopped.
 bool check_lanes(context &c, const instruction &i, lane_mask mask, const u64 *address,
                  const window &w, const access &how, bool reads);
@@ -97,5 +107,28 @@ struct by_space {
     lane_mask device = 0, shared = 0, local = 0, param = 0;
 };
 by_space sort_lanes(const u64 *address, lane_mask mask);
+
+// Counters of memory requests: sectors, bank conflicts, and the worst request of each instruction.
+void count_device(context &c, const instruction &i, lane_mask mask, const u64 *address,
+                  const access &how, bool contiguous);
+void count_shared(context &c, const instruction &i, lane_mask mask, const u64 *address,
+                  const access &how, bool contiguous);
+void count_constant(context &c, const instruction &i, lane_mask mask, const u64 *address);
+void count_local(context &c, const instruction &i, lane_mask mask, const u64 *at, u32 bytes,
+                 bool write);
+void count_atomic(context &c, const instruction &i, lane_mask mask, const u64 *address,
+                  ptx::space s, u32 bytes);
+
+inline void count_window(context &c, const instruction &i, lane_mask mask, const u64 *address,
+                         const access &how, bool contiguous)
+{
+    if (!c.count) return;
+    if (how.space == space::shared)
+        count_shared(c, i, mask, address, how, contiguous);
+    else if (how.space == space::constant)
+        count_constant(c, i, mask, address);
+    else
+        count_device(c, i, mask, address, how, contiguous);
+}
 
 } // namespace simulator::core::SIMULATOR_LEVEL

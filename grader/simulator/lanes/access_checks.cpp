@@ -81,18 +81,12 @@ __attribute__((noinline)) bool check_lanes(context &c, const instruction &i, lan
             undefined.look(l, [&](u32 k) { return w.shadow[at + k]; });
         }
     });
-    auto report_lanes = [&](access_problem p, lane_mask lanes) {
-        if (lanes == 0) return;
-        int l = __builtin_ctz(lanes);
-        report(c, i, p, l, address[l], how.bytes, how.space, how.write,
-               static_cast<u64>(__builtin_popcount(lanes)));
-    };
-    report_lanes(access_problem::misaligned, misaligned);
-    if (!c.stop) report_lanes(access_problem::outside, outside);
-    if (!c.stop) report_lanes(access_problem::read_only, read_only_lanes);
+    report_lanes(c, i, access_problem::misaligned, misaligned, address, how);
+    report_lanes(c, i, access_problem::outside, outside, address, how);
+    report_lanes(c, i, access_problem::read_only, read_only_lanes, address, how);
     if (c.stop || undefined.any == 0) return !c.stop;
     if (how.write) // an atomic
-        report_lanes(access_problem::uninitialised, undefined.any);
+        report_lanes(c, i, access_problem::uninitialised, undefined.any, address, how);
     else
         undefined_read(c, i, undefined.lanes, address, how.bytes, how.space);
     return true;
@@ -114,14 +108,9 @@ bool check_local(context &c, const instruction &i, lane_mask mask, const u64 *at
             });
         }
     });
-    auto report_lanes = [&](access_problem p, lane_mask lanes) {
-        if (lanes == 0 || c.stop) return;
-        int l = __builtin_ctz(lanes);
-        report(c, i, p, l, at[l], bytes, space::local, write,
-               static_cast<u64>(__builtin_popcount(lanes)));
-    };
-    report_lanes(access_problem::misaligned, misaligned);
-    report_lanes(access_problem::outside, outside);
+    const access how{space::local, write, bytes};
+    report_lanes(c, i, access_problem::misaligned, misaligned, at, how);
+    report_lanes(c, i, access_problem::outside, outside, at, how);
     if (!c.stop && undefined.any != 0)
         undefined_read(c, i, undefined.lanes, at, bytes, space::local);
     return !c.stop;

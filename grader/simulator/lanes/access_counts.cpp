@@ -1,5 +1,5 @@
 // Counts the sectors of device memory, the passes of shared memory's banks, and atomics.
-#include "access_counts.hpp"
+#include "access.hpp"
 
 namespace simulator::core::SIMULATOR_LEVEL {
 namespace {

@@ -1,6 +1,5 @@
 // Asynchronous copies from device memory to shared memory: cp.async.
-#include "access_counts.hpp"
-#include "handler_list.hpp"
+#include "access.hpp"
 
 namespace simulator::core::SIMULATOR_LEVEL {
 namespace {
@@ -10,12 +9,9 @@ bool check_parts(context &c, const instruction &i, lane_mask mask, const u64 *fr
                  const u32 *wanted)
 {
     const lane_mask misaligned = where([&](int l) { return from[l] % i.bytes != 0; }) & mask;
-    if (misaligned != 0) {
-        const int l = __builtin_ctz(misaligned);
-        report(c, i, access_problem::misaligned, l, from[l], i.bytes, space::global, false,
-               static_cast<u64>(__builtin_popcount(misaligned)));
-        return false;
-    }
+    report_lanes(c, i, access_problem::misaligned, misaligned, from,
+                 {space::global, false, i.bytes});
+    if (misaligned != 0) return false;
     const access one{space::global, false, 1};
     for (u32 k = 0; k < i.bytes; ++k) {
         const lane_mask reads = where([&](int l) { return k < wanted[l]; }) & mask;

@@ -1,6 +1,5 @@
 // Atomics and mbarriers: lane after lane.
-#include "access_counts.hpp"
-#include "handler_list.hpp"
+#include "access.hpp"
 #include "values.hpp"
 
 namespace simulator::core::SIMULATOR_LEVEL {
@@ -10,57 +9,31 @@ struct half_pair { // f16x2
     half low, high;
 };
 
-struct atomic_add {
-    static constexpr bool blind = false;
-    template <class T> static T of(T old, T b, T)
+// Operations take the old value and one or two operands.
+struct adds {
+    template <class T> T operator()(T old, T b, T) const
     {
-        if constexpr (T(1) / T(2) == T(0))
+        if constexpr (std::is_integral_v<T>)
             return static_cast<T>(static_cast<u64>(old) + static_cast<u64>(b));
         else
             return old + b;
     }
-    static half of(half old, half b, half) { return narrow(double{widen(old)} + widen(b)); }
-    static half_pair of(half_pair old, half_pair b, half_pair)
+    half operator()(half old, half b, half) const { return narrow(double{widen(old)} + widen(b)); }
+    half_pair operator()(half_pair old, half_pair b, half_pair) const
     {
-        return {of(old.low, b.low, {}), of(old.high, b.high, {})};
+        return {(*this)(old.low, b.low, {}), (*this)(old.high, b.high, {})};
     }
 };
-struct atomic_min {
-    static constexpr bool blind = false;
-    template <class T> static T of(T old, T b, T) { return b < old ? b : old; }
-};
-struct atomic_max {
-    static constexpr bool blind = false;
-    template <class T> static T of(T old, T b, T) { return old < b ? b : old; }
-};
-struct atomic_and {
-    static constexpr bool blind = false;
-    template <class T> static T of(T old, T b, T) { return old & b; }
-};
-struct atomic_or {
-    static constexpr bool blind = false;
-    template <class T> static T of(T old, T b, T) { return old | b; }
-};
-struct atomic_xor {
-    static constexpr bool blind = false;
-    template <class T> static T of(T old, T b, T) { return old ^ b; }
-};
-struct atomic_exchange { // does not need the old value
-    static constexpr bool blind = true;
-    template <class T> static T of(T, T b, T) { return b; }
-};
-struct atomic_compare {
-    static constexpr bool blind = false;
-    template <class T> static T of(T old, T b, T c) { return old == b ? c : old; }
-};
-struct atomic_inc {
-    static constexpr bool blind = false;
-    template <class T> static T of(T old, T b, T) { return old >= b ? T(0) : old + 1; }
-};
-struct atomic_dec {
-    static constexpr bool blind = false;
-    template <class T> static T of(T old, T b, T) { return old == 0 || old > b ? b : old - 1; }
-};
+constexpr adds atomic_add;
+constexpr auto atomic_min = [](auto old, auto b, auto) { return b < old ? b : old; };
+constexpr auto atomic_max = [](auto old, auto b, auto) { return old < b ? b : old; };
+constexpr auto atomic_and = [](auto old, auto b, auto) { return old & b; };
+constexpr auto atomic_or = [](auto old, auto b, auto) { return old | b; };
+constexpr auto atomic_xor = [](auto old, auto b, auto) { return old ^ b; };
+constexpr auto atomic_exchange = [](auto, auto b, auto) { return b; };
+constexpr auto atomic_compare = [](auto old, auto b, auto c) { return old == b ? c : old; };
+constexpr auto atomic_inc = [](u32 old, u32 b, u32) { return old >= b ? 0 : old + 1; };
+constexpr auto atomic_dec = [](u32 old, u32 b, u32) { return old == 0 || old > b ? b : old - 1; };
 
 // An mbarrier's word: threads pending in this phase, threads per phase, number of completed
 // phases.
@@ -73,52 +46,26 @@ u64 barrier_after(u64 old, u64 came, u64 all)
     u64 left = (old & 0xfffff) - came, ended = old >> mbarrier_phase_bit;
     return left == 0 ? barrier_of(all, all, ended + 1) : barrier_of(left, all, ended);
 }
-struct mbarrier_init {
-    static constexpr bool blind = true;
-    static u64 of(u64, u64 threads, u64) { return barrier_of(threads, threads, 0); }
+constexpr auto mbarrier_init = [](u64, u64 threads, u64) {
+    return barrier_of(threads, threads, 0);
 };
-struct mbarrier_arrive {
-    static constexpr bool blind = false;
-    static u64 of(u64 old, u64 came, u64) { return barrier_after(old, came, old >> 20 & 0xfffff); }
+constexpr auto mbarrier_arrive = [](u64 old, u64 came, u64) {
+    return barrier_after(old, came, old >> 20 & 0xfffff);
 };
-struct mbarrier_drop {
-    static constexpr bool blind = false;
-    static u64 of(u64 old, u64 came, u64)
-    {
-        return barrier_after(old, came, (old >> 20 & 0xfffff) - came);
-    }
+constexpr auto mbarrier_drop = [](u64 old, u64 came, u64) {
+    return barrier_after(old, came, (old >> 20 & 0xfffff) - came);
 };
 
-template <class T> struct lane_bits {
-    using type = u32;
-};
-template <> struct lane_bits<u64> {
-    using type = u64;
-};
-template <> struct lane_bits<s64> {
-    using type = u64;
-};
-template <> struct lane_bits<double> {
-    using type = u64;
-};
+template <auto op> constexpr bool reads_old = true;
+template <> constexpr bool reads_old<atomic_exchange> = false;
+template <> constexpr bool reads_old<mbarrier_init> = false;
 
-template <class Op, class T> inline T outcome_of(T old, T b, T e, ptx::space)
+template <auto op, class T> void atomic_window(context &c, const instruction &i, lane_mask mask,
+                                               const u64 *address, const window &w, ptx::space s)
 {
-    return Op::of(old, b, e);
-}
-// f32 additions flush subnormal numbers in device memory, but not in shared memory.
-template <> inline float outcome_of<atomic_add, float>(float old, float b, float, ptx::space s)
-{
-    return s == space::shared ? old + b : flushed(flushed(old) + flushed(b));
-}
-
-template <class Op, class T> void atomic_window(context &c, const instruction &i, lane_mask mask,
-                                                const u64 *address, const window &w, ptx::space s)
-{
-    using R = typename lane_bits<T>::type;
+    using R = storage<T>;
     access how{s, true, sizeof(T)};
-    bool reads = !Op::blind;
-    if (!check_lanes(c, i, mask, address, w, how, reads)) return;
+    if (!check_lanes(c, i, mask, address, w, how, reads_old<op>)) return;
     if (c.races != nullptr)
         check_races(c, i, mask, address, s, sizeof(T), access_use::atomic, false);
     if (weakly_ordered(c, i, s)) note_atomic(c, i, mask, address);
@@ -127,7 +74,12 @@ template <class Op, class T> void atomic_window(context &c, const instruction &i
     auto serve = [&](int l) {
         std::byte *at = w.data + (address[l] - w.base);
         T old = read_as<T>(at);
-        T next = outcome_of<Op>(old, read_as<T>(&b[l]), read_as<T>(&e[l]), s);
+        T operand = read_as<T>(&b[l]), next;
+        // f32 additions flush subnormal numbers in device memory, but not in shared memory.
+        if constexpr (std::is_same_v<T, float>)
+            next = s == space::shared ? old + operand : flushed(flushed(old) + flushed(operand));
+        else
+            next = op(old, operand, read_as<T>(&e[l]));
         if (__builtin_memcmp(&old, &next, sizeof(T)) != 0) c.changed = true;
         write_as(at, next);
         if (d == nullptr) return;
@@ -143,19 +95,15 @@ template <class Op, class T> void atomic_window(context &c, const instruction &i
     count_atomic(c, i, mask, address, s, sizeof(T));
 }
 
-template <class Op, class T> void atomic_device(context &c, const instruction &i, lane_mask mask)
+template <space s, auto op, class T>
+void atomic_in(context &c, const instruction &i, lane_mask mask)
 {
     u64 address[32];
     addresses_of(c, i, address);
-    atomic_window<Op, T>(c, i, mask, address, device_window(c), space::global);
+    const window w = s == space::shared ? shared_at(c, 0) : device_window(c);
+    atomic_window<op, T>(c, i, mask, address, w, s);
 }
-template <class Op, class T> void atomic_shared(context &c, const instruction &i, lane_mask mask)
-{
-    u64 address[32];
-    addresses_of(c, i, address);
-    atomic_window<Op, T>(c, i, mask, address, shared_at(c, 0), space::shared);
-}
-template <class Op, class T> void atomic_generic(context &c, const instruction &i, lane_mask mask)
+template <auto op, class T> void atomic_generic(context &c, const instruction &i, lane_mask mask)
 {
     u64 address[32];
     addresses_of(c, i, address);
@@ -167,17 +115,17 @@ template <class Op, class T> void atomic_generic(context &c, const instruction &
         return;
     }
     if (lanes.device != 0)
-        atomic_window<Op, T>(c, i, lanes.device, address, device_window(c), space::global);
+        atomic_window<op, T>(c, i, lanes.device, address, device_window(c), space::global);
     if (lanes.shared != 0 && !c.stop)
-        atomic_window<Op, T>(c, i, lanes.shared, address, shared_at(c, shared_window),
+        atomic_window<op, T>(c, i, lanes.shared, address, shared_at(c, shared_window),
                              space::shared);
 }
 
-template <class Op, class T> void atomic_row(handler_sink &out, const char *op, const char *type)
+template <auto op, class T> void atomic_row(handler_sink &out, const char *name, const char *type)
 {
-    out.add_pair("atomic.global", op, type, atomic_device<Op, T>);
-    out.add_pair("atomic.shared", op, type, atomic_shared<Op, T>);
-    out.add_pair("atomic.generic", op, type, atomic_generic<Op, T>);
+    out.add("atomic.global", name, type, atomic_in<space::global, op, T>);
+    out.add("atomic.shared", name, type, atomic_in<space::shared, op, T>);
+    out.add("atomic.generic", name, type, atomic_generic<op, T>);
 }
 
 } // namespace

@@ -1,96 +1,66 @@
 // Operations on bits: logic, also of predicates, shifts, bit fields, and permutations of bytes.
-#include "handler_list.hpp"
 #include "lane_operations.hpp"
 
 namespace simulator::core::SIMULATOR_LEVEL {
 namespace {
 
 // Costly operations run for active lanes only.
-template <class Op, class T> void unary_each(context &c, const instruction &i, lane_mask mask)
+template <auto op, class T> void unary_each(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<storage<T>>(c, i.a);
     auto d = lanes_of<storage<T>>(c, i.d);
-    active(mask, [=](int l) { d[l] = bits_of<T>(Op::of(value_of<T>(a[l]))); });
+    active(mask, [=](int l) { d[l] = bits_of<T>(op(value_of<T>(a[l]))); });
 }
 
-template <class Op, class T> void shift(context &c, const instruction &i, lane_mask mask)
+template <auto op, class T> void shift(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<storage<T>>(c, i.a);
     auto b = lanes_of<u32>(c, i.b);
     every(lanes_of<storage<T>>(c, i.d), mask,
-          [=](int l) { return bits_of<T>(Op::of(value_of<T>(a[l]), b[l])); });
+          [=](int l) { return bits_of<T>(op(value_of<T>(a[l]), b[l])); });
 }
 
 // The result has 32 bits, whatever the operand's size is.
-template <class Op, class T> void to_u32(context &c, const instruction &i, lane_mask mask)
+template <auto op, class T> void to_u32(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<storage<T>>(c, i.a);
     auto d = lanes_of<u32>(c, i.d);
-    active(mask, [=](int l) { d[l] = Op::of(value_of<T>(a[l])); });
+    active(mask, [=](int l) { d[l] = op(value_of<T>(a[l])); });
 }
 
-struct logic_and {
-    template <class T> static T of(T a, T b) { return a & b; }
-};
-struct logic_or {
-    template <class T> static T of(T a, T b) { return a | b; }
-};
-struct logic_xor {
-    template <class T> static T of(T a, T b) { return a ^ b; }
-};
-struct logic_not {
-    template <class T> static T of(T a) { return static_cast<T>(~a); }
-};
-struct logic_cnot {
-    template <class T> static T of(T a) { return a == 0; }
-};
+constexpr auto logic_and = []<class T>(T a, T b) -> T { return a & b; };
+constexpr auto logic_or = []<class T>(T a, T b) -> T { return a | b; };
+constexpr auto logic_xor = []<class T>(T a, T b) -> T { return a ^ b; };
+constexpr auto logic_not = []<class T>(T a) -> T { return ~a; };
+constexpr auto logic_cnot = []<class T>(T a) -> T { return a == 0; };
 
-struct shift_left {
-    template <class T> static T of(T a, u32 n)
-    {
-        return n >= 8 * sizeof(T) ? T(0) : static_cast<T>(a << (n & (8 * sizeof(T) - 1)));
-    }
+constexpr auto shift_left = []<class T>(T a, u32 n) -> T {
+    return n >= 8 * sizeof(T) ? T(0) : a << (n & (8 * sizeof(T) - 1));
 };
-struct shift_right {
-    template <class T> static T of(T a, u32 n)
-    {
-        constexpr u32 bits = 8 * sizeof(T);
-        if constexpr (is_signed<T>)
-            return static_cast<T>(a >> (n >= bits ? bits - 1 : n));
-        else
-            return n >= bits ? T(0) : static_cast<T>(a >> (n & (bits - 1)));
-    }
+constexpr auto shift_right = []<class T>(T a, u32 n) -> T {
+    constexpr u32 bits = 8 * sizeof(T);
+    if constexpr (is_signed<T>)
+        return a >> (n >= bits ? bits - 1 : n);
+    else
+        return n >= bits ? T(0) : a >> (n & (bits - 1));
 };
-struct population {
-    template <class T> static u32 of(T a) { return static_cast<u32>(__builtin_popcountll(a)); }
+constexpr auto population = [](auto a) { return static_cast<u32>(__builtin_popcountll(a)); };
+constexpr auto leading_zeros = []<class T>(T a) -> u32 {
+    return a == 0 ? 8 * sizeof(T) : static_cast<u32>(__builtin_clzll(a)) - (64 - 8 * sizeof(T));
 };
-struct leading_zeros {
-    template <class T> static u32 of(T a)
-    {
-        return a == 0 ? 8 * sizeof(T) : static_cast<u32>(__builtin_clzll(a)) - (64 - 8 * sizeof(T));
-    }
+// Position of the most significant bit that is no sign bit; all ones: none.
+constexpr auto top_bit = []<class T>(T a) -> u32 {
+    auto v = static_cast<std::make_unsigned_t<T>>(a < 0 ? ~a : a);
+    return v == 0 ? ~0u : 63 - static_cast<u32>(__builtin_clzll(v));
 };
-struct top_bit { // position of the most significant bit that is no sign bit; all ones: none
-    template <class T> static u32 of(T a)
-    {
-        bare<T> v = static_cast<bare<T>>(a < 0 ? ~a : a);
-        return v == 0 ? ~0u : 63 - static_cast<u32>(__builtin_clzll(v));
-    }
+constexpr auto top_bit_shift = []<class T>(T a) -> u32 {
+    u32 p = top_bit(a);
+    return p == ~0u ? p : static_cast<u32>(8 * sizeof(T) - 1) - p;
 };
-struct top_bit_shift {
-    template <class T> static u32 of(T a)
-    {
-        u32 p = top_bit::of(a);
-        return p == ~0u ? p : static_cast<u32>(8 * sizeof(T) - 1) - p;
-    }
-};
-struct reversed_bits {
-    template <class T> static T of(T a)
-    {
-        T r = 0;
-        for (u32 k = 0; k < 8 * sizeof(T); ++k) r |= (a >> k & 1) << (8 * sizeof(T) - 1 - k);
-        return r;
-    }
+constexpr auto reversed_bits = []<class T>(T a) {
+    T r = 0;
+    for (u32 k = 0; k < 8 * sizeof(T); ++k) r |= (a >> k & 1) << (8 * sizeof(T) - 1 - k);
+    return r;
 };
 
 // A signed field is extended by its top bit, or by the operand's if the field reaches beyond it.
@@ -184,30 +154,13 @@ void permute_bytes(context &c, const instruction &i, lane_mask mask)
         u64 v = u64{b[l]} << 32 | a[l];
         u32 r = 0, s = e[l] & 3;
         for (u32 k = 0; k < 4; ++k) {
-            u32 pick = 0;
-            switch (mode) {
-            case by_index:
-                pick = e[l] >> (4 * k) & 15;
-                break;
-            case forward4:
-                pick = s + k;
-                break;
-            case backward4:
-                pick = (s - k) & 7;
-                break;
-            case replicate8:
-                pick = s;
-                break;
-            case edge_left:
-                pick = k < s ? s : k;
-                break;
-            case edge_right:
-                pick = k < s ? k : s;
-                break;
-            default:
-                pick = (s & 1) * 2 + (k & 1);
-                break;
-            }
+            u32 pick = mode == by_index     ? e[l] >> (4 * k) & 15
+                       : mode == forward4   ? s + k
+                       : mode == backward4  ? (s - k) & 7
+                       : mode == replicate8 ? s
+                       : mode == edge_left  ? (k < s ? s : k)
+                       : mode == edge_right ? (k < s ? k : s)
+                                            : (s & 1) * 2 + (k & 1);
             u32 byte = static_cast<u32>(v >> (8 * (pick & 7))) & 255;
             if ((pick & 8) != 0) byte = (byte & 128) != 0 ? 255 : 0;
             r |= byte << (8 * k);
@@ -235,72 +188,55 @@ void nth_set_bit(context &c, const instruction &i, lane_mask mask)
     });
 }
 
-template <class Op> void predicate_operation(context &c, const instruction &i, lane_mask mask)
+template <auto op> void predicate_operation(context &c, const instruction &i, lane_mask mask)
 {
-    lane_mask a = predicate(c, i.a) ^ ((i.flags & negate_a) != 0 ? all_lanes : 0);
-    lane_mask b =
-        i.b == no_operand ? 0 : predicate(c, i.b) ^ ((i.flags & negate_b) != 0 ? all_lanes : 0);
-    set_predicate(c, i.d, mask, Op::of(a, b));
+    lane_mask a = predicate(c, i.a, i.flags & negate_a);
+    lane_mask b = i.b == no_operand ? 0 : predicate(c, i.b, i.flags & negate_b);
+    set_predicate(c, i.d, mask, op(a, b));
 }
-struct first_of {
-    static lane_mask of(lane_mask a, lane_mask) { return a; }
-};
-struct not_first {
-    static lane_mask of(lane_mask a, lane_mask) { return ~a; }
-};
+constexpr auto first_of = [](lane_mask a, lane_mask) { return a; };
+constexpr auto not_first = [](lane_mask a, lane_mask) { return ~a; };
 
-template <class Op> void logic(handler_sink &out, const char *op)
+template <class T> void logic_rows(handler_sink &out, const char *type)
 {
-    out.add(op, "b16", binary<Op, u16>);
-    out.add(op, "b32", binary<Op, u32>);
-    out.add(op, "b64", binary<Op, u64>);
+    out.add("and", type, binary<logic_and, T>);
+    out.add("or", type, binary<logic_or, T>);
+    out.add("xor", type, binary<logic_xor, T>);
+    out.add("not", type, unary<logic_not, T>);
+    out.add("cnot", type, unary<logic_cnot, T>);
+    out.add("shl", type, shift<shift_left, T>);
+    out.add("shr", type, shift<shift_right, T>);
+    out.add("shr", type_name<T>, shift<shift_right, T>);
+}
+template <class... T> void field_rows(handler_sink &out)
+{
+    (out.add("bfind", type_name<T>, to_u32<top_bit, T>), ...);
+    (out.add("bfind.shiftamt", type_name<T>, to_u32<top_bit_shift, T>), ...);
+    (out.add("bfe", type_name<T>, bit_field_extract<T>), ...);
 }
 
 } // namespace
 
 void list_bits(handler_sink &out)
 {
-    logic<logic_and>(out, "and");
-    logic<logic_or>(out, "or");
-    logic<logic_xor>(out, "xor");
-    out.add("not", "b16", unary<logic_not, u16>);
-    out.add("not", "b32", unary<logic_not, u32>);
-    out.add("not", "b64", unary<logic_not, u64>);
-    out.add("cnot", "b16", unary<logic_cnot, u16>);
-    out.add("cnot", "b32", unary<logic_cnot, u32>);
-    out.add("cnot", "b64", unary<logic_cnot, u64>);
+    logic_rows<u16>(out, "b16");
+    logic_rows<u32>(out, "b32");
+    logic_rows<u64>(out, "b64");
+    out.add("shr", "s16", shift<shift_right, s16>);
+    out.add("shr", "s32", shift<shift_right, s32>);
+    out.add("shr", "s64", shift<shift_right, s64>);
     out.add("and", "pred", predicate_operation<logic_and>);
     out.add("or", "pred", predicate_operation<logic_or>);
     out.add("xor", "pred", predicate_operation<logic_xor>);
     out.add("not", "pred", predicate_operation<not_first>);
     out.add("mov", "pred", predicate_operation<first_of>);
-    out.add("shl", "b16", shift<shift_left, u16>);
-    out.add("shl", "b32", shift<shift_left, u32>);
-    out.add("shl", "b64", shift<shift_left, u64>);
-    for (const char *name : {"b16", "u16"}) out.add("shr", name, shift<shift_right, u16>);
-    for (const char *name : {"b32", "u32"}) out.add("shr", name, shift<shift_right, u32>);
-    for (const char *name : {"b64", "u64"}) out.add("shr", name, shift<shift_right, u64>);
-    out.add("shr", "s16", shift<shift_right, s16>);
-    out.add("shr", "s32", shift<shift_right, s32>);
-    out.add("shr", "s64", shift<shift_right, s64>);
     out.add("popc", "b32", to_u32<population, u32>);
     out.add("popc", "b64", to_u32<population, u64>);
     out.add("clz", "b32", to_u32<leading_zeros, u32>);
     out.add("clz", "b64", to_u32<leading_zeros, u64>);
-    out.add("bfind", "u32", to_u32<top_bit, u32>);
-    out.add("bfind", "s32", to_u32<top_bit, s32>);
-    out.add("bfind", "u64", to_u32<top_bit, u64>);
-    out.add("bfind", "s64", to_u32<top_bit, s64>);
-    out.add("bfind.shiftamt", "u32", to_u32<top_bit_shift, u32>);
-    out.add("bfind.shiftamt", "s32", to_u32<top_bit_shift, s32>);
-    out.add("bfind.shiftamt", "u64", to_u32<top_bit_shift, u64>);
-    out.add("bfind.shiftamt", "s64", to_u32<top_bit_shift, s64>);
     out.add("brev", "b32", unary_each<reversed_bits, u32>);
     out.add("brev", "b64", unary_each<reversed_bits, u64>);
-    out.add("bfe", "u32", bit_field_extract<u32>);
-    out.add("bfe", "s32", bit_field_extract<s32>);
-    out.add("bfe", "u64", bit_field_extract<u64>);
-    out.add("bfe", "s64", bit_field_extract<s64>);
+    field_rows<u32, s32, u64, s64>(out);
     out.add("bfi", "b32", bit_field_insert<u32>);
     out.add("bfi", "b64", bit_field_insert<u64>);
     out.add("bmsk.clamp", "b32", bit_mask<true>);

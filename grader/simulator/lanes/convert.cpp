@@ -1,7 +1,5 @@
 // Conversion between types (cvt), and moves between registers of any width, with vectors (mov).
-#include "handler_list.hpp"
 #include "lane_operations.hpp"
-#include "rounding.hpp"
 
 #include <cmath>
 
@@ -22,6 +20,13 @@ template <class T> inline T rounded(T v, u32 mode)
     default:
         return v;
     }
+}
+
+// An exact conversion needs none.
+inline rounding rounding_of(u32 mode)
+{
+    return mode == convert_exact ? rounding::nearest
+                                 : static_cast<rounding>(mode - convert_nearest);
 }
 
 template <class D> constexpr D largest = is_signed<D>
@@ -53,21 +58,20 @@ template <class D, class S> inline D integer_to_integer(S v, bool saturate)
 
 template <class D, class S> inline D convert_value(S v, u32 mode, bool saturate)
 {
-    if constexpr (is_same<D, half>) {
-        double w = static_cast<double>(wide_value(v));
-        if constexpr (is_same<S, half>) w = rounded(w, mode);
+    if constexpr (is_half<D>) {
+        double w = static_cast<double>(widen(v));
+        if constexpr (is_half<S>) w = rounded(w, mode);
         if (saturate) w = saturated(w);
-        return narrow(w,
-                      is_same<S, half> || mode == 0 ? 0 : static_cast<int>(mode - convert_nearest));
+        return narrow(w, is_half<S> ? rounding::nearest : rounding_of(mode));
     } else if constexpr (is_float<D> && is_float<S>) {
-        D r = static_cast<D>(wide_value(v));
-        if constexpr (is_same<D, S>) r = rounded(r, mode);
+        D r = static_cast<D>(widen(v));
+        if constexpr (std::is_same_v<D, S>) r = rounded(r, mode);
         return canonical(saturate ? saturated(r) : r);
     } else if constexpr (is_float<D>) {
         D r = static_cast<D>(v);
         return saturate ? saturated(r) : r;
     } else if constexpr (is_float<S>) {
-        return float_to_integer<D>(rounded(wide_value(v), mode));
+        return float_to_integer<D>(rounded(widen(v), mode));
     } else {
         return integer_to_integer<D>(v, saturate);
     }
@@ -79,14 +83,7 @@ template <class D, class S> void convert(context &c, const instruction &i, lane_
     auto d = lanes_of<storage<D>>(c, i.d);
     u32 mode = i.extra & convert_mode_mask;
     bool saturate = (i.extra & convert_saturate) != 0, ftz = (i.extra & convert_ftz) != 0;
-    auto get = [=](int l) {
-        auto v = value_of<S>(a[l]);
-        if constexpr (is_same<S, float>)
-            return ftz ? flushed(v) : v;
-        else
-            return v;
-    };
-    constexpr bool simple = !is_same<D, half> && !is_same<S, half>;
+    constexpr bool simple = !is_half<D> && !is_half<S>;
     if constexpr (simple && is_float<S> && !is_float<D>) {
         if (mode == convert_zero && !ftz) {
             every(d, mask, [=](int l) {
@@ -95,7 +92,7 @@ template <class D, class S> void convert(context &c, const instruction &i, lane_
             return;
         }
     } else if constexpr (simple) {
-        bool plain = mode == convert_exact || (mode == convert_nearest && !is_same<D, S>);
+        bool plain = mode == convert_exact || (mode == convert_nearest && !std::is_same_v<D, S>);
         if (plain && !saturate && !ftz) {
             every(d, mask, [=](int l) {
                 return bits_of<D>(convert_value<D, S>(value_of<S>(a[l]), 0, false));
@@ -105,16 +102,16 @@ template <class D, class S> void convert(context &c, const instruction &i, lane_
     }
     auto each = [=] {
         active(mask, [=](int l) {
-            D r = convert_value<D, S>(get(l), mode, saturate);
-            if constexpr (is_same<D, float>) r = ftz ? flushed(r) : r;
+            S v = value_of<S>(a[l]);
+            if constexpr (std::is_same_v<S, float>) v = ftz ? flushed(v) : v;
+            D r = convert_value<D, S>(v, mode, saturate);
+            if constexpr (std::is_same_v<D, float>) r = ftz ? flushed(r) : r;
             d[l] = bits_of<D>(r);
         });
     };
-    bool directed = mode > convert_nearest && is_float<D> && !is_same<D, half> && !is_same<D, S>;
+    bool directed = mode > convert_nearest && is_float<D> && !is_half<D> && !std::is_same_v<D, S>;
     if (!directed) return each();
-    rounding_scope scope(mode == convert_zero   ? FE_TOWARDZERO
-                         : mode == convert_down ? FE_DOWNWARD
-                                                : FE_UPWARD);
+    rounding_scope scope(rounding_of(mode));
     each();
 }
 
@@ -182,13 +179,11 @@ void unpack(context &c, const instruction &i, lane_mask mask)
     });
 }
 
-struct same_value {
-    template <class T> static T of(T a) { return a; }
-};
+constexpr auto same_value = [](auto a) { return a; };
 
 template <class D, class... S> void conversions_to(handler_sink &out)
 {
-    (out.add_pair("cvt", named<D>::u, named<S>::u, convert<D, S>), ...);
+    (out.add("cvt", type_name<D>, type_name<S>, convert<D, S>), ...);
 }
 template <class... D> void conversions(handler_sink &out)
 {

@@ -1,15 +1,12 @@
 // Arithmetic on f16 and bf16, one or two per register: computed in higher precision, rounded once.
 //
 // The modifiers of an instruction are half_flags in instruction::extra.
-#include "handler_list.hpp"
-#include "values.hpp"
+#include "lane_operations.hpp"
 
 #include <cmath>
 
 namespace simulator::core::SIMULATOR_LEVEL {
 namespace {
-
-// ---- the two formats ----
 
 struct f16 {
     static constexpr const char *name = "f16", *pair = "f16x2";
@@ -45,54 +42,30 @@ double sum_to_odd(double a, double b)
     return value_of<double>(bits_of(s) + ((error > 0) == (s > 0) ? 1 : ~u64{0}));
 }
 
-// ---- operations ----
-
-struct half_add {
-    static double of(double a, double b, double) { return a + b; }
-};
-struct half_sub {
-    static double of(double a, double b, double) { return a - b; }
-};
-struct half_mul {
-    static double of(double a, double b, double) { return a * b; }
-};
-struct half_fma {
-    static double of(double a, double b, double c) { return sum_to_odd(a * b, c); }
-};
-double with_sign_order(double a, double b, bool first)
+constexpr auto half_add = [](double a, double b, double) { return a + b; };
+constexpr auto half_sub = [](double a, double b, double) { return a - b; };
+constexpr auto half_mul = [](double a, double b, double) { return a * b; };
+constexpr auto half_fma = [](double a, double b, double c) { return sum_to_odd(a * b, c); };
+// The smaller operand, or the larger; -0 is smaller than 0.
+template <bool smaller> double extreme_of(double a, double b, double)
 {
-    if (a == 0 && b == 0) return std::signbit(a) == first ? a : b;
-    return (a < b) == first ? a : b;
+    if (a != a || b != b) return a != a ? b : a;
+    if (a == 0 && b == 0) return std::signbit(a) == smaller ? a : b;
+    return (a < b) == smaller ? a : b;
 }
-struct half_min {
-    static double of(double a, double b, double)
-    {
-        return a != a ? b : b != b ? a : with_sign_order(a, b, true);
-    }
-};
-struct half_max {
-    static double of(double a, double b, double)
-    {
-        return a != a ? b : b != b ? a : with_sign_order(a, b, false);
-    }
-};
-struct half_ex2 {
-    static double of(double a, double, double) { return std::exp2(a); }
-};
-struct half_tanh {
-    static double of(double a, double, double) { return std::tanh(a); }
-};
+constexpr auto half_ex2 = [](double a, double, double) { return std::exp2(a); };
+constexpr auto half_tanh = [](double a, double, double) { return std::tanh(a); };
 
 template <class F> u32 finish(double r, u32 flags, bool nan)
 {
     if ((flags & half_nan) != 0 && nan) r = __builtin_nan("");
-    if ((flags & half_saturate) != 0) r = r > 0 ? (r < 1 ? r : 1.0) : 0.0; // NaN becomes 0
+    if ((flags & half_saturate) != 0) r = saturated(r); // NaN becomes 0
     if ((flags & half_relu) != 0 && (r < 0 || (r == 0 && std::signbit(r)))) r = 0;
     u32 bits = F::bits(r);
     return (flags & half_ftz) != 0 && F::tiny(bits) ? bits & 0x8000 : bits;
 }
 
-template <class Op, class F, int count, int operands>
+template <auto op, class F, int count, int operands>
 void half_operation(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<u32>(c, i.a), d = lanes_of<u32>(c, i.d);
@@ -106,7 +79,7 @@ void half_operation(context &c, const instruction &i, lane_mask mask)
         u32 r = 0;
         for (int h = 0; h < count; ++h) {
             double x = part(a[l], h), y = part(b[l], h), z = part(e[l], h);
-            r |= finish<F>(Op::of(x, y, z), flags, x != x || y != y) << (16 * h);
+            r |= finish<F>(op(x, y, z), flags, x != x || y != y) << (16 * h);
         }
         d[l] = r;
     });
@@ -119,8 +92,6 @@ template <u32 mask_of, bool flip> void half_sign(context &c, const instruction &
     every(lanes_of<u32>(c, i.d), mask,
           [=](int l) { return flip ? a[l] ^ mask_of : a[l] & ~mask_of; });
 }
-
-// ---- comparisons ----
 
 bool holds(u32 comparison, double a, double b)
 {
@@ -161,10 +132,7 @@ template <class F> lane_mask compared(context &c, const instruction &i, lane_mas
     active(mask, [&](int l) {
         if (holds(i.extra >> half_comparison_shift, part(a[l]), part(b[l]))) v |= bit_of[l];
     });
-    u32 how = i.extra & combine_mask;
-    if (how == combine_none) return v;
-    lane_mask p = predicate(c, i.c) ^ ((i.flags & negate_c) != 0 ? all_lanes : 0);
-    return how == combine_and ? v & p : how == combine_or ? v | p : v ^ p;
+    return combined(c, i, v);
 }
 
 template <class F, int count> void half_setp(context &c, const instruction &i, lane_mask mask)
@@ -185,7 +153,7 @@ void half_set(context &c, const instruction &i, lane_mask mask)
     });
 }
 
-// ---- conversions of bf16; convert.cpp has those of f16 ----
+// Conversions of bf16; convert.cpp has those of f16.
 
 void to_bfloat(context &c, const instruction &i, lane_mask mask)
 {
@@ -213,12 +181,10 @@ template <class F> void relu(context &c, const instruction &i, lane_mask mask)
     });
 }
 
-// ---- the table ----
-
-template <class Op, class F, int operands> void operation(handler_sink &out, const char *op)
+template <auto op, class F, int operands> void operation(handler_sink &out, const char *name)
 {
-    out.add(op, F::name, half_operation<Op, F, 1, operands>);
-    out.add(op, F::pair, half_operation<Op, F, 2, operands>);
+    out.add(name, F::name, half_operation<op, F, 1, operands>);
+    out.add(name, F::pair, half_operation<op, F, 2, operands>);
 }
 
 template <class F> void format(handler_sink &out)
@@ -227,8 +193,8 @@ template <class F> void format(handler_sink &out)
     operation<half_sub, F, 2>(out, "half.sub");
     operation<half_mul, F, 2>(out, "half.mul");
     operation<half_fma, F, 3>(out, "half.fma");
-    operation<half_min, F, 2>(out, "half.min");
-    operation<half_max, F, 2>(out, "half.max");
+    operation<extreme_of<true>, F, 2>(out, "half.min");
+    operation<extreme_of<false>, F, 2>(out, "half.max");
     operation<half_ex2, F, 1>(out, "half.ex2");
     operation<half_tanh, F, 1>(out, "half.tanh");
     out.add("half.neg", F::name, half_sign<0x8000, true>);
@@ -237,15 +203,14 @@ template <class F> void format(handler_sink &out)
     out.add("half.abs", F::pair, half_sign<0x80008000, false>);
     out.add("half.setp", F::name, half_setp<F, 1>);
     out.add("half.setp", F::pair, half_setp<F, 2>);
-    out.add_pair("half.set", F::name, F::name, half_set<F, 1, F::one>);
-    out.add_pair("half.set", F::pair, F::pair, half_set<F, 2, F::one>);
-    for (const char *to : {"u16", "s16"})
-        out.add_pair("half.set", to, F::name, half_set<F, 1, 0xffff>);
+    out.add("half.set", F::name, F::name, half_set<F, 1, F::one>);
+    out.add("half.set", F::pair, F::pair, half_set<F, 2, F::one>);
+    for (const char *to : {"u16", "s16"}) out.add("half.set", to, F::name, half_set<F, 1, 0xffff>);
     for (const char *to : {"u32", "s32"}) {
-        out.add_pair("half.set", to, F::name, half_set<F, 1, ~0u>);
-        out.add_pair("half.set", to, F::pair, half_set<F, 2, 0xffff>);
+        out.add("half.set", to, F::name, half_set<F, 1, ~0u>);
+        out.add("half.set", to, F::pair, half_set<F, 2, 0xffff>);
     }
-    out.add_pair("half.set", "f32", F::name, half_set<F, 1, 0x3f800000>);
+    out.add("half.set", "f32", F::name, half_set<F, 1, 0x3f800000>);
     out.add("core.relu", F::name, relu<F>);
 }
 
@@ -255,8 +220,8 @@ void list_halves(handler_sink &out)
 {
     format<f16>(out);
     format<bf16>(out);
-    out.add_pair("cvt", "bf16", "f32", to_bfloat);
-    out.add_pair("cvt", "f32", "bf16", from_bfloat);
+    out.add("cvt", "bf16", "f32", to_bfloat);
+    out.add("cvt", "f32", "bf16", from_bfloat);
 }
 
 } // namespace simulator::core::SIMULATOR_LEVEL

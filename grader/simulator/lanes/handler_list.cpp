@@ -1,5 +1,5 @@
 // Lists all handlers that are compiled for one instruction set.
-#include "handler_list.hpp"
+#include "lanes.hpp"
 
 namespace simulator::core::SIMULATOR_LEVEL {
 

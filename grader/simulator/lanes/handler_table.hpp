@@ -58,10 +58,8 @@ class handler_sink {
 public:
     virtual ~handler_sink() = default;
     virtual void add(const char *op, const char *type, handler) = 0;
-    virtual void add_rounded(const char *op, const char *how, const char *tail,
-                             handler) = 0; // `how` and `tail` contain their dots
-    virtual void add_pair(const char *op, const char *a, const char *b, handler) = 0;
-    virtual void add_pair(const char *op, const char *a, const char *b, const char *c, handler) = 0;
+    virtual void add(const char *op, const char *a, const char *b, handler) = 0;
+    virtual void add(const char *op, const char *a, const char *b, const char *c, handler) = 0;
 };
 
 // Lists the handlers compiled for one instruction set.

@@ -1,41 +1,32 @@
 // Integer arithmetic: sums, products, quotients, carry chains, and dot products of bytes.
-#include "handler_list.hpp"
 #include "lane_operations.hpp"
 
 namespace simulator::core::SIMULATOR_LEVEL {
+
+// The type of a product; declared only.
+u32 product_of(u16);
+s32 product_of(s16);
+u64 product_of(u32);
+s64 product_of(s32);
+unsigned __int128 product_of(u64);
+__int128 product_of(s64);
+
 namespace {
 
-template <class Op, class T> void binary_each(context &c, const instruction &i, lane_mask mask)
+template <auto op, class T> void binary_each(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<storage<T>>(c, i.a), b = lanes_of<storage<T>>(c, i.b);
     auto d = lanes_of<storage<T>>(c, i.d);
-    active(mask, [=](int l) { d[l] = bits_of<T>(Op::of(value_of<T>(a[l]), value_of<T>(b[l]))); });
+    active(mask, [=](int l) { d[l] = bits_of<T>(op(value_of<T>(a[l]), value_of<T>(b[l]))); });
 }
 
-template <class T> struct doubled;
-template <> struct doubled<u16> {
-    using type = u32;
-};
-template <> struct doubled<s16> {
-    using type = s32;
-};
-template <> struct doubled<u32> {
-    using type = u64;
-};
-template <> struct doubled<s32> {
-    using type = s64;
-};
-template <> struct doubled<u64> {
-    using type = unsigned __int128;
-};
-template <> struct doubled<s64> {
-    using type = __int128;
-};
+template <class T> using doubled = decltype(product_of(T{}));
+template <class T> using bare = std::make_unsigned_t<T>;
 
 template <class T, bool accumulate>
 void multiply_wide(context &c, const instruction &i, lane_mask mask)
 {
-    using W = typename doubled<T>::type;
+    using W = doubled<T>;
     auto a = lanes_of<storage<T>>(c, i.a), b = lanes_of<storage<T>>(c, i.b);
     auto e = accumulate ? lanes_of<storage<W>>(c, i.c) : nullptr;
     every(lanes_of<storage<W>>(c, i.d), mask, [=](int l) {
@@ -46,89 +37,48 @@ void multiply_wide(context &c, const instruction &i, lane_mask mask)
     });
 }
 
-struct add {
-    template <class T> static T of(T a, T b) { return static_cast<T>(bare<T>(a) + bare<T>(b)); }
+constexpr auto add = []<class T>(T a, T b) { return static_cast<T>(bare<T>(a) + bare<T>(b)); };
+constexpr auto sub = []<class T>(T a, T b) { return static_cast<T>(bare<T>(a) - bare<T>(b)); };
+constexpr auto mul_lo = []<class T>(T a, T b) {
+    if constexpr (sizeof(T) == 2)
+        return static_cast<T>(u32(bare<T>(a)) * u32(bare<T>(b)));
+    else
+        return static_cast<T>(bare<T>(a) * bare<T>(b));
 };
-struct sub {
-    template <class T> static T of(T a, T b) { return static_cast<T>(bare<T>(a) - bare<T>(b)); }
+constexpr auto mul_hi = []<class T>(T a, T b) {
+    return static_cast<T>((doubled<T>{a} * doubled<T>{b}) >> (8 * sizeof(T)));
 };
-struct mul_lo {
-    template <class T> static T of(T a, T b)
-    {
-        if constexpr (sizeof(T) == 2)
-            return static_cast<T>(u32(bare<T>(a)) * u32(bare<T>(b)));
-        else
-            return static_cast<T>(bare<T>(a) * bare<T>(b));
-    }
-};
-struct mul_hi {
-    template <class T> static T of(T a, T b)
-    {
-        using W = typename doubled<T>::type;
-        return static_cast<T>((static_cast<W>(a) * static_cast<W>(b)) >> (8 * sizeof(T)));
-    }
-};
-struct mad_lo {
-    template <class T> static T of(T a, T b, T c) { return add::of(mul_lo::of(a, b), c); }
-};
-struct mad_hi {
-    template <class T> static T of(T a, T b, T c) { return add::of(mul_hi::of(a, b), c); }
-};
+constexpr auto mad_lo = [](auto a, auto b, auto c) { return add(mul_lo(a, b), c); };
+constexpr auto mad_hi = [](auto a, auto b, auto c) { return add(mul_hi(a, b), c); };
 template <class T> inline T low24(T a)
 {
     return is_signed<T> ? static_cast<T>(static_cast<s32>(static_cast<u32>(a) << 8) >> 8)
                         : static_cast<T>(a & 0xffffff);
 }
-struct mul24_lo {
-    template <class T> static T of(T a, T b) { return mul_lo::of(low24(a), low24(b)); }
+constexpr auto mul24_lo = [](auto a, auto b) { return mul_lo(low24(a), low24(b)); };
+constexpr auto mul24_hi = []<class T>(T a, T b) {
+    return static_cast<T>((doubled<T>{low24(a)} * low24(b)) >> 16);
 };
-struct mul24_hi {
-    template <class T> static T of(T a, T b)
-    {
-        return static_cast<T>((typename doubled<T>::type(low24(a)) * low24(b)) >> 16);
+constexpr auto mad24_lo = [](auto a, auto b, auto c) { return add(mul24_lo(a, b), c); };
+constexpr auto sad = [](auto a, auto b, auto c) { return add(c, a < b ? sub(b, a) : sub(a, b)); };
+constexpr auto quotient = []<class T>(T a, T b) {
+    if (b == 0) return static_cast<T>(-1);
+    if constexpr (is_signed<T>) {
+        if (b == T(-1)) return sub(T(0), a);
     }
+    return static_cast<T>(a / b);
 };
-struct mad24_lo {
-    template <class T> static T of(T a, T b, T c) { return add::of(mul24_lo::of(a, b), c); }
-};
-struct sad {
-    template <class T> static T of(T a, T b, T c)
-    {
-        return add::of(c, a < b ? sub::of(b, a) : sub::of(a, b));
+constexpr auto remainder = []<class T>(T a, T b) {
+    if (b == 0) return a;
+    if constexpr (is_signed<T>) {
+        if (b == T(-1)) return T(0);
     }
+    return static_cast<T>(a % b);
 };
-struct quotient {
-    template <class T> static T of(T a, T b)
-    {
-        if (b == 0) return static_cast<T>(-1);
-        if constexpr (is_signed<T>) {
-            if (b == T(-1)) return sub::of(T(0), a);
-        }
-        return static_cast<T>(a / b);
-    }
-};
-struct remainder {
-    template <class T> static T of(T a, T b)
-    {
-        if (b == 0) return a;
-        if constexpr (is_signed<T>) {
-            if (b == T(-1)) return 0;
-        }
-        return static_cast<T>(a % b);
-    }
-};
-struct least {
-    template <class T> static T of(T a, T b) { return a < b ? a : b; }
-};
-struct most {
-    template <class T> static T of(T a, T b) { return a < b ? b : a; }
-};
-struct absolute {
-    template <class T> static T of(T a) { return a < 0 ? sub::of(T(0), a) : a; }
-};
-struct negative {
-    template <class T> static T of(T a) { return sub::of(T(0), a); }
-};
+constexpr auto least = [](auto a, auto b) { return a < b ? a : b; };
+constexpr auto most = [](auto a, auto b) { return a < b ? b : a; };
+constexpr auto negative = []<class T>(T a) { return sub(T(0), a); };
+constexpr auto absolute = [](auto a) { return a < 0 ? negative(a) : a; };
 
 template <class A, class B> void dot4(context &c, const instruction &i, lane_mask mask)
 {
@@ -156,10 +106,10 @@ template <class A, class B, bool high> void dot2(context &c, const instruction &
 }
 template <bool high> void dot2_rows(handler_sink &out, const char *op)
 {
-    out.add_pair(op, "u32", "u32", dot2<u16, u8, high>);
-    out.add_pair(op, "u32", "s32", dot2<u16, s8, high>);
-    out.add_pair(op, "s32", "u32", dot2<s16, u8, high>);
-    out.add_pair(op, "s32", "s32", dot2<s16, s8, high>);
+    out.add(op, "u32", "u32", dot2<u16, u8, high>);
+    out.add(op, "u32", "s32", dot2<u16, s8, high>);
+    out.add(op, "s32", "u32", dot2<s16, u8, high>);
+    out.add(op, "s32", "s32", dot2<s16, s8, high>);
 }
 
 // Works on four bytes each: returns every difference in its byte, or their sum added to c.
@@ -179,8 +129,8 @@ void absolute_difference4(context &c, const instruction &i, lane_mask mask)
 }
 template <class T> void absolute_differences(handler_sink &out, const char *type)
 {
-    out.add_pair("vabsdiff4.u32", type, type, absolute_difference4<T, false>);
-    out.add_pair("vabsdiff4.u32", type, type, "add", absolute_difference4<T, true>);
+    out.add("vabsdiff4.u32", type, type, absolute_difference4<T, false>);
+    out.add("vabsdiff4.u32", type, type, "add", absolute_difference4<T, true>);
 }
 
 // Carry chains. CC.CF is a predicate at i.extra, one bit per lane. As on hardware a subtraction is
@@ -200,8 +150,8 @@ void with_carry(context &c, const instruction &i, lane_mask mask)
         S x = a[l], y = b[l];
         if constexpr (is_mad) {
             x = static_cast<S>(kind == chain::mad_lo
-                                   ? mul_lo::of(value_of<T>(a[l]), value_of<T>(b[l]))
-                                   : mul_hi::of(value_of<T>(a[l]), value_of<T>(b[l])));
+                                   ? mul_lo(value_of<T>(a[l]), value_of<T>(b[l]))
+                                   : mul_hi(value_of<T>(a[l]), value_of<T>(b[l])));
             y = e[l];
         }
         if constexpr (kind == chain::sub) y = static_cast<S>(~y);
@@ -214,26 +164,40 @@ void with_carry(context &c, const instruction &i, lane_mask mask)
     if constexpr (out) set_predicate(c, i.extra, mask, result);
 }
 
-template <class Op, class... T> void unaries(handler_sink &out, const char *op)
+template <class... T> void arithmetic(handler_sink &out)
 {
-    (out.add(op, named<T>::u, unary<Op, T>), ...);
+    (out.add("add", type_name<T>, binary<add, T>), ...);
+    (out.add("sub", type_name<T>, binary<sub, T>), ...);
+    (out.add("mul.lo", type_name<T>, binary<mul_lo, T>), ...);
+    (out.add("mul.hi", type_name<T>, binary<mul_hi, T>), ...);
+    (out.add("mad.lo", type_name<T>, ternary<mad_lo, T>), ...);
+    (out.add("mad.hi", type_name<T>, ternary<mad_hi, T>), ...);
+    (out.add("sad", type_name<T>, ternary<sad, T>), ...);
+    (out.add("div", type_name<T>, binary_each<quotient, T>), ...);
+    (out.add("rem", type_name<T>, binary_each<remainder, T>), ...);
+    (out.add("min", type_name<T>, binary<least, T>), ...);
+    (out.add("max", type_name<T>, binary<most, T>), ...);
 }
-template <class Op, class... T> void binaries(handler_sink &out, const char *op)
+template <class... T> void sign_operations(handler_sink &out)
 {
-    (out.add(op, named<T>::u, binary<Op, T>), ...);
+    (out.add("abs", type_name<T>, unary<absolute, T>), ...);
+    (out.add("neg", type_name<T>, unary<negative, T>), ...);
 }
-template <class Op, class... T> void divisions(handler_sink &out, const char *op)
+template <class... T> void wide_products(handler_sink &out)
 {
-    (out.add(op, named<T>::u, binary_each<Op, T>), ...);
+    (out.add("mul.wide", type_name<T>, multiply_wide<T, false>), ...);
+    (out.add("mad.wide", type_name<T>, multiply_wide<T, true>), ...);
 }
-template <class Op, class... T> void ternaries(handler_sink &out, const char *op)
+template <class... T> void products24(handler_sink &out)
 {
-    (out.add(op, named<T>::u, ternary<Op, T>), ...);
+    (out.add("mul24.lo", type_name<T>, binary<mul24_lo, T>), ...);
+    (out.add("mul24.hi", type_name<T>, binary<mul24_hi, T>), ...);
+    (out.add("mad24.lo", type_name<T>, ternary<mad24_lo, T>), ...);
 }
 
 template <class T> void carries(handler_sink &out)
 {
-    const char *t = named<T>::u;
+    const char *t = type_name<T>;
     out.add("add.cc", t, with_carry<T, chain::add, false, true>);
     out.add("addc", t, with_carry<T, chain::add, true, false>);
     out.add("addc.cc", t, with_carry<T, chain::add, true, true>);
@@ -252,40 +216,20 @@ template <class T> void carries(handler_sink &out)
 
 void list_integers(handler_sink &out)
 {
-    binaries<add, u16, s16, u32, s32, u64, s64>(out, "add");
-    binaries<sub, u16, s16, u32, s32, u64, s64>(out, "sub");
-    binaries<mul_lo, u16, s16, u32, s32, u64, s64>(out, "mul.lo");
-    binaries<mul_hi, u16, s16, u32, s32, u64, s64>(out, "mul.hi");
-    ternaries<mad_lo, u16, s16, u32, s32, u64, s64>(out, "mad.lo");
-    ternaries<mad_hi, u16, s16, u32, s32, u64, s64>(out, "mad.hi");
-    out.add("mul.wide", "u16", multiply_wide<u16, false>);
-    out.add("mul.wide", "s16", multiply_wide<s16, false>);
-    out.add("mul.wide", "u32", multiply_wide<u32, false>);
-    out.add("mul.wide", "s32", multiply_wide<s32, false>);
-    out.add("mad.wide", "u16", multiply_wide<u16, true>);
-    out.add("mad.wide", "s16", multiply_wide<s16, true>);
-    out.add("mad.wide", "u32", multiply_wide<u32, true>);
-    out.add("mad.wide", "s32", multiply_wide<s32, true>);
-    binaries<mul24_lo, u32, s32>(out, "mul24.lo");
-    binaries<mul24_hi, u32, s32>(out, "mul24.hi");
-    ternaries<mad24_lo, u32, s32>(out, "mad24.lo");
-    ternaries<sad, u16, s16, u32, s32, u64, s64>(out, "sad");
-    divisions<quotient, u16, s16, u32, s32, u64, s64>(out, "div");
-    divisions<remainder, u16, s16, u32, s32, u64, s64>(out, "rem");
-    binaries<least, u16, s16, u32, s32, u64, s64>(out, "min");
-    binaries<most, u16, s16, u32, s32, u64, s64>(out, "max");
-    unaries<absolute, s16, s32, s64>(out, "abs");
-    unaries<negative, s16, s32, s64>(out, "neg");
+    arithmetic<u16, s16, u32, s32, u64, s64>(out);
+    sign_operations<s16, s32, s64>(out);
+    wide_products<u16, s16, u32, s32>(out);
+    products24<u32, s32>(out);
     carries<u32>(out);
     carries<s32>(out);
     carries<u64>(out);
     carries<s64>(out);
     dot2_rows<false>(out, "dp2a.lo");
     dot2_rows<true>(out, "dp2a.hi");
-    out.add_pair("dp4a", "u32", "u32", dot4<u8, u8>);
-    out.add_pair("dp4a", "u32", "s32", dot4<u8, s8>);
-    out.add_pair("dp4a", "s32", "u32", dot4<s8, u8>);
-    out.add_pair("dp4a", "s32", "s32", dot4<s8, s8>);
+    out.add("dp4a", "u32", "u32", dot4<u8, u8>);
+    out.add("dp4a", "u32", "s32", dot4<u8, s8>);
+    out.add("dp4a", "s32", "u32", dot4<s8, u8>);
+    out.add("dp4a", "s32", "s32", dot4<s8, s8>);
     absolute_differences<u8>(out, "u32");
     absolute_differences<s8>(out, "s32");
 }

@@ -1,45 +1,40 @@
-// Handlers that apply one operation, a type with a function `of`, to each lane.
+// Handlers that apply one operation, a lambda, to each lane.
 #pragma once
 
 #include "values.hpp"
 
 namespace simulator::core::SIMULATOR_LEVEL {
 
-template <class Op, class T> void unary(context &c, const instruction &i, lane_mask mask)
+template <auto op, class T> void unary(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<storage<T>>(c, i.a);
     every(lanes_of<storage<T>>(c, i.d), mask,
-          [=](int l) { return bits_of<T>(Op::of(value_of<T>(a[l]))); });
+          [=](int l) { return bits_of<T>(op(value_of<T>(a[l]))); });
 }
 
-template <class Op, class T> void binary(context &c, const instruction &i, lane_mask mask)
+template <auto op, class T> void binary(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<storage<T>>(c, i.a), b = lanes_of<storage<T>>(c, i.b);
     every(lanes_of<storage<T>>(c, i.d), mask,
-          [=](int l) { return bits_of<T>(Op::of(value_of<T>(a[l]), value_of<T>(b[l]))); });
+          [=](int l) { return bits_of<T>(op(value_of<T>(a[l]), value_of<T>(b[l]))); });
 }
 
-template <class Op, class T> void ternary(context &c, const instruction &i, lane_mask mask)
+template <auto op, class T> void ternary(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<storage<T>>(c, i.a), b = lanes_of<storage<T>>(c, i.b),
          e = lanes_of<storage<T>>(c, i.c);
     every(lanes_of<storage<T>>(c, i.d), mask, [=](int l) {
-        return bits_of<T>(Op::of(value_of<T>(a[l]), value_of<T>(b[l]), value_of<T>(e[l])));
+        return bits_of<T>(op(value_of<T>(a[l]), value_of<T>(b[l]), value_of<T>(e[l])));
     });
 }
 
-template <class T> struct unsigned_of {
-    using type = T;
-};
-template <> struct unsigned_of<s16> {
-    using type = u16;
-};
-template <> struct unsigned_of<s32> {
-    using type = u32;
-};
-template <> struct unsigned_of<s64> {
-    using type = u64;
-};
-template <class T> using bare = typename unsigned_of<T>::type;
+// The comparison's result combined with predicate c: setp and set.
+inline lane_mask combined(context &c, const instruction &i, lane_mask v)
+{
+    u32 how = i.extra & combine_mask;
+    if (how == combine_none) return v;
+    lane_mask p = predicate(c, i.c, i.flags & negate_c);
+    return how == combine_and ? v & p : how == combine_or ? v | p : v ^ p;
+}
 
 } // namespace simulator::core::SIMULATOR_LEVEL

@@ -1,9 +1,9 @@
 // Loops over the lanes of a warp that the compiler can vectorise. Compiled once for each
-// instruction set: everything here is in the namespace SIMULATOR_LEVEL and uses no library
+// instruction set: everything here is in the namespace SIMULATOR_LEVEL and uses no code of library
 // templates.
 #pragma once
 
-#include "simulator/core/core.hpp"
+#include "handler_table.hpp"
 
 #include <cstdint>
 
@@ -43,6 +43,11 @@ template <class T> inline T *lanes_of(context &c, operand o)
 }
 
 inline lane_mask &predicate(context &c, operand o) { return *lanes_of<lane_mask>(c, o); }
+// A predicate operand, negated unless `negate` is 0.
+inline lane_mask predicate(context &c, operand o, int negate)
+{
+    return predicate(c, o) ^ (negate != 0 ? all_lanes : 0);
+}
 
 // Sets d[lane] = f(lane) for the lanes of `mask`. f is evaluated for all lanes, so it must be
 // cheap and safe.
@@ -92,5 +97,16 @@ inline void set_predicate(context &c, operand o, lane_mask mask, lane_mask value
     lane_mask &p = predicate(c, o);
     p = (p & ~mask) | (value & mask);
 }
+
+// The handlers of each file of this folder, which list_handlers lists together.
+void list_integers(handler_sink &);
+void list_bits(handler_sink &);
+void list_floats(handler_sink &);
+void list_comparisons(handler_sink &);
+void list_conversions(handler_sink &);
+void list_loads_and_stores(handler_sink &);
+void list_async_copies(handler_sink &);
+void list_atomics(handler_sink &);
+void list_halves(handler_sink &);
 
 } // namespace simulator::core::SIMULATOR_LEVEL

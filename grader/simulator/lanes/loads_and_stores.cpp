@@ -1,7 +1,8 @@
 // Loads and stores, also of parameters: each checks its lanes, counts the request and moves the
 // bytes.
-#include "access_counts.hpp"
-#include "handler_list.hpp"
+#include "access.hpp"
+
+#include <type_traits>
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -10,26 +11,13 @@
 namespace simulator::core::SIMULATOR_LEVEL {
 namespace {
 
-template <int bytes> struct bytes_as;
-template <> struct bytes_as<1> {
-    using type = u8;
-    using sign = s8;
-};
-template <> struct bytes_as<2> {
-    using type = u16;
-    using sign = s16;
-};
-template <> struct bytes_as<4> {
-    using type = u32;
-    using sign = s32;
-};
-template <> struct bytes_as<8> {
-    using type = u64;
-    using sign = s64;
-};
+// The unsigned integer of a size.
+template <int bytes> using bytes_as = std::conditional_t<
+    bytes == 1, u8, std::conditional_t<bytes == 2, u16, std::conditional_t<bytes == 4, u32, u64>>>;
 
-// True if all shadow bytes of a range have the bits `need` and none of `never`.
-inline bool all_have(const u8 *shadow, u32 bytes, u8 need, u8 never)
+// True if all shadow bytes of a range have the bits `need` and none of `never`. Inlined so that a
+// constant size unrolls the loop.
+__attribute__((always_inline)) inline bool all_have(const u8 *shadow, u32 bytes, u8 need, u8 never)
 {
     u8 lacks = 0;
     for (u32 k = 0; k < bytes; ++k)
@@ -37,21 +25,12 @@ inline bool all_have(const u8 *shadow, u32 bytes, u8 need, u8 never)
     return lacks == 0;
 }
 
-template <int bytes> inline bool fixed_have(const u8 *shadow, u8 need, u8 never)
-{
-    u8 lacks = 0;
-    for (int k = 0; k < bytes; ++k)
-        lacks |= static_cast<u8>((~shadow[k] & need) | (shadow[k] & never));
-    return lacks == 0;
-}
-
 template <int bytes, class R> inline R extended(const std::byte *p, bool sign)
 {
-    using T = typename bytes_as<bytes>::type;
-    using S = typename bytes_as<bytes>::sign;
+    using T = bytes_as<bytes>;
     T v = read_as<T>(p);
-    if constexpr (bytes < static_cast<int>(sizeof(R))) {
-        if (sign) return static_cast<R>(static_cast<s64>(static_cast<S>(v)));
+    if constexpr (sizeof(T) < sizeof(R)) {
+        if (sign) return static_cast<R>(static_cast<s64>(static_cast<std::make_signed_t<T>>(v)));
     }
     return static_cast<R>(v);
 }
@@ -68,7 +47,7 @@ template <int bytes> inline bool contiguous_and_clean(const instruction &i, cons
     u64 step = static_cast<u64>(bytes) * i.count, at = address[0] - w.base;
     if (!evenly_spaced(address, step)) return false;
     if ((address[0] & (step - 1)) != 0 || at >= w.bytes || w.bytes - at < 32 * step) return false;
-    if (i.count == 1) return fixed_have<32 * bytes>(w.shadow + at, need, never);
+    if (i.count == 1) return all_have(w.shadow + at, 32 * bytes, need, never);
     return all_have(w.shadow + at, static_cast<u32>(32 * step), need, never);
 }
 
@@ -181,7 +160,7 @@ template <int bytes> inline bool may_store(context &c, const instruction &i, lan
 template <int bytes, class R> void store_window(context &c, const instruction &i, lane_mask mask,
                                                 const u64 *address, const window &w, ptx::space s)
 {
-    using T = typename bytes_as<bytes>::type;
+    using T = bytes_as<bytes>;
     access how{s, true, static_cast<u32>(bytes) * i.count};
     u8 never = c.check_memory ? static_cast<u8>(read_only | c.closed) : u8{0};
     bool contiguous =
@@ -244,7 +223,7 @@ void store_local(context &c, const instruction &i, lane_mask mask, const u64 *at
         const R *v = lanes_of<R>(c, element(c, i, i.b, k));
         active(mask, [&](int l) {
             std::byte buffer[8];
-            write_as(buffer, static_cast<typename bytes_as<bytes>::type>(v[l]));
+            write_as(buffer, static_cast<bytes_as<bytes>>(v[l]));
             u64 to = at[l] + static_cast<u64>(k) * bytes;
             for (int part = 0; part < bytes; part += 4) {
                 u64 p = local_position(to + part, l);
@@ -254,88 +233,6 @@ void store_local(context &c, const instruction &i, lane_mask mask, const u64 *at
         });
     }
     count_local(c, i, mask, at, total, true);
-}
-
-template <bool store, int bytes, class R>
-inline void move_window(context &c, const instruction &i, lane_mask mask, const u64 *address,
-                        const window &w, ptx::space s)
-{
-    if constexpr (store)
-        store_window<bytes, R>(c, i, mask, address, w, s);
-    else
-        load_window<bytes, R>(c, i, mask, address, w, s);
-}
-
-template <bool store, int bytes, class R>
-inline void move_local(context &c, const instruction &i, lane_mask mask, const u64 *at)
-{
-    if constexpr (store)
-        store_local<bytes, R>(c, i, mask, at);
-    else
-        load_local<bytes, R>(c, i, mask, at);
-}
-
-template <bool store, int bytes, class R>
-void move_device(context &c, const instruction &i, lane_mask mask)
-{
-    u64 address[32];
-    addresses_of(c, i, address);
-    move_window<store, bytes, R>(c, i, mask, address, device_window(c), space::global);
-}
-
-template <int bytes, class R> void load_constant(context &c, const instruction &i, lane_mask mask)
-{
-    u64 address[32];
-    addresses_of(c, i, address);
-    load_window<bytes, R>(c, i, mask, address, device_window(c), space::constant);
-}
-
-template <bool store, int bytes, class R>
-void move_shared(context &c, const instruction &i, lane_mask mask)
-{
-    u64 address[32];
-    addresses_of(c, i, address);
-    move_window<store, bytes, R>(c, i, mask, address, shared_at(c, 0), space::shared);
-}
-
-template <bool store, int bytes, class R>
-void move_in_local(context &c, const instruction &i, lane_mask mask)
-{
-    u64 at[32];
-    addresses_of(c, i, at);
-    move_local<store, bytes, R>(c, i, mask, at);
-}
-
-template <class R>
-void load_parameter_bytes(context &, const instruction &, lane_mask, const u64 *);
-
-template <bool store, int bytes, class R>
-void move_generic(context &c, const instruction &i, lane_mask mask)
-{
-    u64 address[32];
-    addresses_of(c, i, address);
-    by_space lanes = sort_lanes(address, mask);
-    if (lanes.device != 0)
-        move_window<store, bytes, R>(c, i, lanes.device, address, device_window(c), space::global);
-    if (lanes.shared != 0 && !c.stop)
-        move_window<store, bytes, R>(c, i, lanes.shared, address, shared_at(c, shared_window),
-                                     space::shared);
-    if (lanes.local != 0 && !c.stop) {
-        u64 at[32];
-        for (int l = 0; l < 32; ++l) at[l] = address[l] - local_window;
-        move_local<store, bytes, R>(c, i, lanes.local, at);
-    }
-    if (lanes.param != 0 && !c.stop) {
-        int first = __builtin_ctz(lanes.param);
-        if constexpr (store) {
-            report(c, i, access_problem::read_only, first, address[first], bytes, space::param,
-                   true, 1);
-        } else {
-            u64 at[32];
-            for (int l = 0; l < 32; ++l) at[l] = address[l] - param_window;
-            load_parameter_bytes<R>(c, i, lanes.param, at);
-        }
-    }
 }
 
 template <class R> inline R part_of(const std::byte *p, u32 bytes, bool sign)
@@ -369,6 +266,68 @@ void load_parameter_bytes(context &c, const instruction &i, lane_mask mask, cons
                 part_of<R>(c.params + at[l] + k * i.bytes, i.bytes, (i.flags & signed_value) != 0);
         }
     });
+}
+
+template <bool store, int bytes, class R>
+inline void move_window(context &c, const instruction &i, lane_mask mask, const u64 *address,
+                        const window &w, ptx::space s)
+{
+    if constexpr (store)
+        store_window<bytes, R>(c, i, mask, address, w, s);
+    else
+        load_window<bytes, R>(c, i, mask, address, w, s);
+}
+
+template <bool store, int bytes, class R>
+inline void move_local(context &c, const instruction &i, lane_mask mask, const u64 *at)
+{
+    if constexpr (store)
+        store_local<bytes, R>(c, i, mask, at);
+    else
+        load_local<bytes, R>(c, i, mask, at);
+}
+
+template <space s, bool store, int bytes, class R>
+void move_in(context &c, const instruction &i, lane_mask mask)
+{
+    u64 address[32];
+    addresses_of(c, i, address);
+    if constexpr (s == space::local) {
+        move_local<store, bytes, R>(c, i, mask, address);
+    } else {
+        const window w = s == space::shared ? shared_at(c, 0) : device_window(c);
+        move_window<store, bytes, R>(c, i, mask, address, w, s);
+    }
+}
+
+template <bool store, int bytes, class R>
+void move_generic(context &c, const instruction &i, lane_mask mask)
+{
+    u64 address[32];
+    addresses_of(c, i, address);
+    by_space lanes = sort_lanes(address, mask);
+    if (lanes.device != 0) {
+        move_window<store, bytes, R>(c, i, lanes.device, address, device_window(c), space::global);
+    }
+    if (lanes.shared != 0 && !c.stop)
+        move_window<store, bytes, R>(c, i, lanes.shared, address, shared_at(c, shared_window),
+                                     space::shared);
+    if (lanes.local != 0 && !c.stop) {
+        u64 at[32];
+        for (int l = 0; l < 32; ++l) at[l] = address[l] - local_window;
+        move_local<store, bytes, R>(c, i, lanes.local, at);
+    }
+    if (lanes.param != 0 && !c.stop) {
+        int first = __builtin_ctz(lanes.param);
+        if constexpr (store) {
+            report(c, i, access_problem::read_only, first, address[first], bytes, space::param,
+                   true, 1);
+        } else {
+            u64 at[32];
+            for (int l = 0; l < 32; ++l) at[l] = address[l] - param_window;
+            load_parameter_bytes<R>(c, i, lanes.param, at);
+        }
+    }
 }
 
 // Loads a kernel parameter at a fixed offset: the same value for all lanes.
@@ -414,11 +373,11 @@ template <class R> void store_argument(context &c, const instruction &i, lane_ma
 template <bool store, int bytes, class R>
 void move_rows(handler_sink &out, const char *op, const char *size)
 {
-    out.add_pair(op, "global", size, move_device<store, bytes, R>);
-    if constexpr (!store) out.add_pair(op, "const", size, load_constant<bytes, R>);
-    out.add_pair(op, "shared", size, move_shared<store, bytes, R>);
-    out.add_pair(op, "local", size, move_in_local<store, bytes, R>);
-    out.add_pair(op, "generic", size, move_generic<store, bytes, R>);
+    out.add(op, "global", size, move_in<space::global, store, bytes, R>);
+    if constexpr (!store) out.add(op, "const", size, move_in<space::constant, store, bytes, R>);
+    out.add(op, "shared", size, move_in<space::shared, store, bytes, R>);
+    out.add(op, "local", size, move_in<space::local, store, bytes, R>);
+    out.add(op, "generic", size, move_generic<store, bytes, R>);
 }
 
 } // namespace

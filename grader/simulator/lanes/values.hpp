@@ -1,9 +1,11 @@
-// Maps PTX types to C++ types, and values to their representation in a lane.
+// Maps PTX types to C++ types, and values to their representation in a lane; rounds and saturates.
 #pragma once
 
 #include "lanes.hpp"
 
+#include <cfenv>
 #include <cmath>
+#include <type_traits>
 
 namespace simulator::core::SIMULATOR_LEVEL {
 
@@ -11,102 +13,48 @@ struct half {
     u16 bits;
 };
 
-template <class T> struct named;
-template <> struct named<u8> {
-    static constexpr const char *u = "u8", *b = "b8";
-};
-template <> struct named<u16> {
-    static constexpr const char *u = "u16", *b = "b16";
-};
-template <> struct named<u32> {
-    static constexpr const char *u = "u32", *b = "b32";
-};
-template <> struct named<u64> {
-    static constexpr const char *u = "u64", *b = "b64";
-};
-template <> struct named<s8> {
-    static constexpr const char *u = "s8";
-};
-template <> struct named<s16> {
-    static constexpr const char *u = "s16";
-};
-template <> struct named<s32> {
-    static constexpr const char *u = "s32";
-};
-template <> struct named<s64> {
-    static constexpr const char *u = "s64";
-};
-template <> struct named<float> {
-    static constexpr const char *u = "f32";
-};
-template <> struct named<double> {
-    static constexpr const char *u = "f64";
-};
-template <> struct named<half> {
-    static constexpr const char *u = "f16";
-};
+// Names of types in opcodes.
+template <class T> constexpr const char *type_name = nullptr;
+template <> inline constexpr const char *type_name<u8> = "u8";
+template <> inline constexpr const char *type_name<u16> = "u16";
+template <> inline constexpr const char *type_name<u32> = "u32";
+template <> inline constexpr const char *type_name<u64> = "u64";
+template <> inline constexpr const char *type_name<s8> = "s8";
+template <> inline constexpr const char *type_name<s16> = "s16";
+template <> inline constexpr const char *type_name<s32> = "s32";
+template <> inline constexpr const char *type_name<s64> = "s64";
+template <> inline constexpr const char *type_name<float> = "f32";
+template <> inline constexpr const char *type_name<double> = "f64";
+template <> inline constexpr const char *type_name<half> = "f16";
 
-template <int bytes> struct storage_of {
-    using type = u32;
-};
-template <> struct storage_of<8> {
-    using type = u64;
-};
-template <class T> using storage = typename storage_of<sizeof(T)>::type;
+template <class T> using storage = std::conditional_t<sizeof(T) == 8, u64, u32>;
 
-template <class T> constexpr bool is_float = false;
-template <> constexpr bool is_float<float> = true;
-template <> constexpr bool is_float<double> = true;
-template <> constexpr bool is_float<half> = true;
-template <class T> constexpr bool is_signed = T(-1) < T(0);
-template <> constexpr bool is_signed<half> = true;
-
-template <class A, class B> struct same {
-    static constexpr bool value = false;
-};
-template <class A> struct same<A, A> {
-    static constexpr bool value = true;
-};
-template <class A, class B> constexpr bool is_same = same<A, B>::value;
+template <class T> constexpr bool is_half = std::is_same_v<T, half>;
+template <class T> constexpr bool is_float = std::is_floating_point_v<T> || is_half<T>;
+template <class T> constexpr bool is_signed = std::is_signed_v<T> || is_half<T>;
 
 template <class T> inline T value_of(storage<T> s)
 {
-    if constexpr (is_same<T, float> || is_same<T, double>) {
-        T v;
-        __builtin_memcpy(&v, &s, sizeof v);
-        return v;
-    } else if constexpr (is_same<T, half>) {
+    if constexpr (std::is_floating_point_v<T>)
+        return __builtin_bit_cast(T, s);
+    else if constexpr (is_half<T>)
         return {static_cast<u16>(s)};
-    } else {
+    else
         return static_cast<T>(s);
-    }
 }
-
-inline float canonical(float f)
-{
-    u32 bits = 0x7fffffffu;
-    float nan;
-    __builtin_memcpy(&nan, &bits, 4);
-    return f != f ? nan : f;
-}
-inline double canonical(double f) { return f; }
 
 template <class T> inline storage<T> bits_of(T v)
 {
-    if constexpr (is_same<T, float> || is_same<T, double>) {
-        storage<T> s;
-        __builtin_memcpy(&s, &v, sizeof s);
-        return s;
-    } else if constexpr (is_same<T, half>) {
+    if constexpr (std::is_floating_point_v<T>)
+        return __builtin_bit_cast(storage<T>, v);
+    else if constexpr (is_half<T>)
         return v.bits;
-    } else if constexpr (sizeof(T) == 1) {
-        return static_cast<u8>(v);
-    } else if constexpr (sizeof(T) == 2) {
-        return static_cast<u16>(v);
-    } else {
-        return static_cast<storage<T>>(v);
-    }
+    else
+        return static_cast<std::make_unsigned_t<T>>(v);
 }
+
+inline float canonical(float f) { return f != f ? value_of<float>(0x7fffffffu) : f; }
+inline double canonical(double f) { return f; }
 
 inline float flushed(float f)
 {
@@ -130,10 +78,13 @@ inline float widen(half h)
     float f = static_cast<float>(m) * 0x1p-24f;
     return sign ? -f : f;
 }
+template <class T> inline T widen(T v) { return v; }
 
-// Rounds to a half: to nearest even (mode 0), towards zero (1), down (2) or up (3), which is the
-// order of convert_flags from convert_nearest on. Takes a double because every narrower value fits.
-inline half narrow(double v, int mode = 0)
+// In the order of convert_flags from convert_nearest on.
+enum class rounding { nearest, zero, down, up };
+
+// Rounds to a half. Takes a double because every narrower value fits.
+inline half narrow(double v, rounding r = rounding::nearest)
 {
     u64 b = bits_of(v);
     u16 sign = static_cast<u16>(b >> 48 & 0x8000);
@@ -143,22 +94,31 @@ inline half narrow(double v, int mode = 0)
     int e;
     std::frexp(a, &e);
     double unit = std::ldexp(1.0, e - 11 < -24 ? -24 : e - 11), scaled = a / unit;
-    bool down = mode == 1 || (mode == 2 && !sign) || (mode == 3 && sign);
-    double r = mode == 0 ? std::nearbyint(scaled) : down ? std::floor(scaled) : std::ceil(scaled);
-    r *= unit;
-    if (r >= 65536.0) return {static_cast<u16>(sign | (down ? 0x7bff : 0x7c00))};
-    if (r < 0x1p-14) return {static_cast<u16>(sign | static_cast<u16>(r * 0x1p24))};
-    std::frexp(r, &e);
-    auto m = static_cast<u32>(std::ldexp(r, 11 - e)); // 1024 .. 2047
+    bool down = r == rounding::zero || r == (sign ? rounding::up : rounding::down);
+    double n = r == rounding::nearest ? std::nearbyint(scaled)
+               : down                 ? std::floor(scaled)
+                                      : std::ceil(scaled);
+    n *= unit;
+    if (n >= 65536.0) return {static_cast<u16>(sign | (down ? 0x7bff : 0x7c00))};
+    if (n < 0x1p-14) return {static_cast<u16>(sign | static_cast<u16>(n * 0x1p24))};
+    std::frexp(n, &e);
+    auto m = static_cast<u32>(std::ldexp(n, 11 - e)); // 1024 .. 2047
     return {static_cast<u16>(sign | (e + 14) << 10 | (m & 1023))};
 }
 
-template <class T> inline auto wide_value(T v)
-{
-    if constexpr (is_same<T, half>)
-        return widen(v);
-    else
-        return v;
-}
+class rounding_scope {
+public:
+    explicit rounding_scope(rounding r)
+    {
+        std::fesetround(r == rounding::zero   ? FE_TOWARDZERO
+                        : r == rounding::down ? FE_DOWNWARD
+                                              : FE_UPWARD);
+    }
+    ~rounding_scope() { std::fesetround(FE_TONEAREST); }
+    rounding_scope(const rounding_scope &) = delete;
+    rounding_scope &operator=(const rounding_scope &) = delete;
+};
+
+template <class T> inline T saturated(T v) { return v > T(0) ? (v < T(1) ? v : T(1)) : T(0); }
 
 } // namespace simulator::core::SIMULATOR_LEVEL

@@ -1,26 +1,15 @@
-// Sums and prints the counters of memory accesses.
+// Sums the counters of memory accesses, and writes them as JSON.
 #include "counters.hpp"
 
 #include "memory.hpp"
 #include "timeline.hpp"
 
 #include <algorithm>
-#include <cstdarg>
-#include <cstdio>
+#include <utility>
 
 namespace simulator {
 
 namespace {
-
-__attribute__((format(printf, 1, 2))) std::string format(const char *how, ...)
-{
-    char text[256]; // every line printed here is shorter
-    va_list arguments;
-    va_start(arguments, how);
-    std::vsnprintf(text, sizeof text, how, arguments);
-    va_end(arguments);
-    return text;
-}
 
 // JSON is written by hand so that simulated programs need no JSON library.
 std::string quoted(const std::string &text)
@@ -31,7 +20,7 @@ std::string quoted(const std::string &text)
         if (c == '"' || c == '\\')
             out += std::string("\\") + c;
         else if (code < 0x20)
-            out += format("\\u%04x", code);
+            out += {'\\', 'u', '0', '0', "01"[code >> 4], "0123456789abcdef"[code & 15]};
         else
             out += c;
     }
@@ -50,9 +39,11 @@ public:
         for (const object &o : list) all += (all.empty() ? "" : ",") + o.text();
         return put(name, "[" + all + "]");
     }
-    object &add_list(const char *name, const std::string &numbers)
+    template <typename list> object &add_list(const char *name, const list &numbers)
     {
-        return put(name, "[" + numbers + "]");
+        std::string all;
+        for (const auto n : numbers) all += (all.empty() ? "" : ",") + std::to_string(n);
+        return put(name, "[" + all + "]");
     }
     std::string text() const { return "{" + members_ + "}"; }
 
@@ -64,13 +55,6 @@ private:
     }
     std::string members_;
 };
-
-template <typename list> std::string list_of(const list &numbers)
-{
-    std::string all;
-    for (const std::uint64_t n : numbers) all += (all.empty() ? "" : ",") + std::to_string(n);
-    return all;
-}
 
 object to_json(const access_counts &a)
 {
@@ -89,58 +73,63 @@ object to_json(const shared_counts &s)
         .add("wavefronts", s.wavefronts)
         .add("ideal_wavefronts", s.ideal_wavefronts)
         .add("lanes", s.lanes)
-        .add("worst_way", std::uint64_t{s.worst_way});
+        .add("worst_way", s.worst_way);
 }
+
+// All but the accesses, in the order of the JSON text.
+constexpr std::pair<const char *, std::uint64_t site_counts::*> site_numbers[] = {
+    {"constant_requests", &site_counts::constant_requests},
+    {"constant_addresses", &site_counts::constant_addresses},
+    {"host_sectors", &site_counts::host_sectors},
+    {"global_atomics", &site_counts::global_atomics},
+    {"shared_atomics", &site_counts::shared_atomics},
+    {"atomic_same_address", &site_counts::atomic_same_address},
+    {"atomic_requests", &site_counts::atomic_requests},
+    {"global_atomic_requests", &site_counts::global_atomic_requests},
+    {"global_atomic_sectors", &site_counts::global_atomic_sectors},
+    {"texture_requests", &site_counts::texture_requests},
+    {"texture_bytes", &site_counts::texture_bytes},
+    {"texture_sectors", &site_counts::texture_sectors},
+    {"printed_bytes", &site_counts::printed_bytes},
+    {"branches", &site_counts::branches},
+    {"divergent_branches", &site_counts::divergent_branches},
+    {"barriers", &site_counts::barriers},
+    {"multiplications", &site_counts::multiplications},
+    {"divisions", &site_counts::divisions},
+    {"double_operations", &site_counts::double_operations},
+    {"exact_divisions", &site_counts::exact_divisions},
+    {"exact_square_roots", &site_counts::exact_square_roots},
+    {"warp_instructions", &site_counts::warp_instructions},
+    {"thread_instructions", &site_counts::thread_instructions},
+};
 
 object &add_counts(object &out, const site_counts &s)
 {
-    return out.add("global_load", to_json(s.global_load))
+    out.add("global_load", to_json(s.global_load))
         .add("global_store", to_json(s.global_store))
         .add("local_load", to_json(s.local_load))
         .add("local_store", to_json(s.local_store))
         .add("shared_load", to_json(s.shared_load))
-        .add("shared_store", to_json(s.shared_store))
-        .add("constant_requests", s.constant_requests)
-        .add("constant_addresses", s.constant_addresses)
-        .add("host_sectors", s.host_sectors)
-        .add("global_atomics", s.global_atomics)
-        .add("shared_atomics", s.shared_atomics)
-        .add("atomic_same_address", s.atomic_same_address)
-        .add("atomic_requests", s.atomic_requests)
-        .add("global_atomic_requests", s.global_atomic_requests)
-        .add("global_atomic_sectors", s.global_atomic_sectors)
-        .add("texture_requests", s.texture_requests)
-        .add("texture_bytes", s.texture_bytes)
-        .add("texture_sectors", s.texture_sectors)
-        .add("printed_bytes", s.printed_bytes)
-        .add("branches", s.branches)
-        .add("divergent_branches", s.divergent_branches)
-        .add("barriers", s.barriers)
-        .add("multiplications", s.multiplications)
-        .add("divisions", s.divisions)
-        .add("double_operations", s.double_operations)
-        .add("exact_divisions", s.exact_divisions)
-        .add("exact_square_roots", s.exact_square_roots)
-        .add("warp_instructions", s.warp_instructions)
-        .add("thread_instructions", s.thread_instructions);
+        .add("shared_store", to_json(s.shared_store));
+    for (const auto &[name, number] : site_numbers) out.add(name, s.*number);
+    return out;
 }
 
 // Addresses are printed as distances from the first, which is shorter.
 object to_json(const worst_request &w)
 {
     static const char *const kinds[] = {"load", "store", "atomic"};
-    std::string distances;
+    std::vector<std::int64_t> distances;
     for (const std::uint64_t at : w.at)
-        distances += (distances.empty() ? "" : ",") +
-                     std::to_string(static_cast<std::int64_t>(at - w.at.front()));
+        distances.push_back(static_cast<std::int64_t>(at - w.at.front()));
     return object()
         .add("kind", std::string(w.shared ? "shared_" : "global_") +
                          kinds[static_cast<std::size_t>(w.kind)])
-        .add("bytes", std::uint64_t{w.bytes})
-        .add("lanes", std::uint64_t{w.lanes})
-        .add("cost", std::uint64_t{w.cost})
-        .add("ideal", std::uint64_t{w.ideal})
-        .add("one_address", std::uint64_t{w.one_address})
+        .add("bytes", w.bytes)
+        .add("lanes", w.lanes)
+        .add("cost", w.cost)
+        .add("ideal", w.ideal)
+        .add("one_address", w.one_address)
         .add("first", w.at.front())
         .add_list("distances", distances)
         .add("where", w.where);
@@ -175,7 +164,7 @@ object to_json(const kernel_counts &k)
         .add("busiest_block_instructions", k.busiest_block_instructions)
         .add("managed_pages", k.managed_pages)
         .add("managed_sectors", k.managed_sectors)
-        .add_list("multiplications_of", list_of(k.multiplications_of))
+        .add_list("multiplications_of", k.multiplications_of)
         .add("total", add_counts(total, k.total))
         .add("sites", sites);
 }
@@ -214,10 +203,10 @@ object to_json(const timeline_step &s, step_id id, lane_names &lanes)
     if (!s.name.empty()) o.add("name", s.name);
     if (s.bytes) o.add("bytes", s.bytes);
     if (s.blocks) o.add("blocks", s.blocks);
-    o.add_list("after", list_of(s.after));
+    o.add_list("after", s.after);
     o.add("waited_for", s.held_by)
         .add("why", std::string(reasons[static_cast<std::size_t>(s.why)]));
-    return o.add("critical", std::uint64_t{s.critical});
+    return o.add("critical", s.critical);
 }
 
 object to_json(const timeline_report &t)
@@ -235,94 +224,6 @@ object to_json(const timeline_report &t)
         .add("host_waits", t.host_waits)
         .add("idle_waits", t.idle_waits)
         .add("steps", steps);
-}
-
-double ratio(std::uint64_t a, std::uint64_t b)
-{
-    return b ? static_cast<double>(a) / static_cast<double>(b) : 0.0;
-}
-
-std::string thousands(std::uint64_t n)
-{
-    std::string digits = std::to_string(n);
-    for (auto i = static_cast<std::ptrdiff_t>(digits.size()) - 3; i > 0; i -= 3)
-        digits.insert(static_cast<std::size_t>(i), " ");
-    return digits;
-}
-
-// One row of the access table; empty if there were no such accesses.
-std::string row(const std::string &name, const access_counts &a)
-{
-    if (a.requests == 0) return {};
-    return format("  %-34.34s%15s%13.2f%13.1f %%\n", name.c_str(), thousands(a.requests).c_str(),
-                  ratio(a.sectors, a.requests), 100 * ratio(a.bytes, 32 * a.sectors));
-}
-
-std::string row(const std::string &name, const shared_counts &s)
-{
-    if (s.requests == 0) return {};
-    return format("  %-34.34s%15s%13.2f%11u-way\n", name.c_str(), thousands(s.requests).c_str(),
-                  ratio(s.wavefronts, s.ideal_wavefronts), s.worst_way);
-}
-
-std::string tail(std::string path, std::size_t width)
-{
-    if (path.size() > width) path = "..." + path.substr(path.size() - width + 3);
-    return path;
-}
-
-std::string accesses(const std::string &place, const site_counts &s)
-{
-    return row(place + " load", s.global_load) + row(place + " store", s.global_store) +
-           row(place + " local load", s.local_load) + row(place + " local store", s.local_store);
-}
-
-std::string shared_accesses(const std::string &place, const site_counts &s)
-{
-    return row(place + " shared load", s.shared_load) +
-           row(place + " shared store", s.shared_store);
-}
-
-// `rows` returns the rows of one site; the total comes first, then each source line.
-template <typename function>
-std::string table(const kernel_counts &k, const char *third, const char *fourth, function rows)
-{
-    std::string total = rows("all", k.total);
-    if (total.empty()) return {};
-    std::string text = format("  %-34s%15s%13s%15s\n", "", "requests", third, fourth) + total;
-    for (const auto &[place, counts] : k.sites)
-        text += rows(tail(place.first + ":" + std::to_string(place.second), 20), counts);
-    return text;
-}
-
-std::string text_of(const kernel_counts &k)
-{
-    const site_counts &t = k.total;
-    std::string text = k.kernel + ": " + thousands(k.launches) + " launches, " +
-                       thousands(k.blocks) + " blocks, " + thousands(k.threads) + " threads\n";
-    text += table(k, "sectors/req", "bytes used", accesses);
-    text += table(k, "of ideal", "worst", shared_accesses);
-    text += "  compulsory bytes: " + thousands(32 * k.sectors_read) + " read, " +
-            thousands(32 * k.sectors_written) + " written\n";
-    text +=
-        format("  active lanes an instruction: %.1f; barriers: %s\n",
-               ratio(t.thread_instructions, t.warp_instructions), thousands(t.barriers).c_str());
-    text += "  divergent branches: " + thousands(t.divergent_branches) + " of " +
-            thousands(t.branches) + "\n";
-    if (t.atomic_requests)
-        text += format("  atomics: %s global, %s shared; lanes on one address: %.1f\n",
-                       thousands(t.global_atomics).c_str(), thousands(t.shared_atomics).c_str(),
-                       ratio(t.atomic_same_address, t.atomic_requests));
-    if (t.host_sectors || k.managed_pages)
-        text += "  from the host: " + thousands(32 * t.host_sectors) + " bytes over the link, " +
-                thousands(k.managed_pages) + " managed pages on demand\n";
-    if (t.constant_requests)
-        text += format("  constant addresses a request: %.2f\n",
-                       ratio(t.constant_addresses, t.constant_requests));
-    if (t.exact_divisions || t.exact_square_roots)
-        text += "  exact divisions: " + thousands(t.exact_divisions) +
-                "; exact square roots: " + thousands(t.exact_square_roots) + "\n";
-    return text;
 }
 
 } // namespace
@@ -355,29 +256,7 @@ site_counts &site_counts::operator+=(const site_counts &o)
     local_store += o.local_store;
     shared_load += o.shared_load;
     shared_store += o.shared_store;
-    constant_requests += o.constant_requests;
-    constant_addresses += o.constant_addresses;
-    host_sectors += o.host_sectors;
-    global_atomics += o.global_atomics;
-    shared_atomics += o.shared_atomics;
-    atomic_same_address += o.atomic_same_address;
-    atomic_requests += o.atomic_requests;
-    global_atomic_requests += o.global_atomic_requests;
-    global_atomic_sectors += o.global_atomic_sectors;
-    texture_requests += o.texture_requests;
-    texture_bytes += o.texture_bytes;
-    texture_sectors += o.texture_sectors;
-    printed_bytes += o.printed_bytes;
-    branches += o.branches;
-    divergent_branches += o.divergent_branches;
-    barriers += o.barriers;
-    multiplications += o.multiplications;
-    divisions += o.divisions;
-    double_operations += o.double_operations;
-    exact_divisions += o.exact_divisions;
-    exact_square_roots += o.exact_square_roots;
-    warp_instructions += o.warp_instructions;
-    thread_instructions += o.thread_instructions;
+    for (const auto &[name, number] : site_numbers) this->*number += o.*number;
     return *this;
 }
 
@@ -434,8 +313,8 @@ std::string counters::json(std::uint64_t existing_handles) const
                               .add("memset", transfers.memset)
                               .add("peer_to_peer", transfers.peer_to_peer)
                               .add("staged", transfers.staged)
-                              .add_list("sent", list_of(transfers.sent))
-                              .add_list("uploaded", list_of(transfers.uploaded))
+                              .add_list("sent", transfers.sent)
+                              .add_list("uploaded", transfers.uploaded)
                               .add("from_pageable", transfers.from_pageable)
                               .add("to_pageable", transfers.to_pageable)
                               .add("managed", transfers.managed)
@@ -447,23 +326,6 @@ std::string counters::json(std::uint64_t existing_handles) const
              std::max(memory_used, memory::instance().used_on_all_devices()) - memory_used)
         .add("kept_handles", std::max(handles, existing_handles) - handles)
         .text();
-}
-
-std::string counters::text() const
-{
-    std::string text;
-    for (const kernel_counts &k : kernels) text += text_of(k) + "\n";
-    text += "copies, bytes: " + thousands(transfers.host_to_device) + " to the device, " +
-            thousands(transfers.device_to_host) + " to the host,\n  " +
-            thousands(transfers.device_to_device) + " inside, " +
-            thousands(transfers.peer_to_peer) +
-            " between devices; set: " + thousands(transfers.memset) + "\n";
-    const timeline_report t = timeline::instance().scheduled();
-    if (t.left_out == 0 && t.ticks > 0)
-        text += "streams, in ticks: over after " + thousands(t.ticks) + ", one after another " +
-                thousands(t.serial) + ";\n  copies " + thousands(t.copying) + ", " +
-                thousands(t.hidden) + " of them beside kernels\n";
-    return text;
 }
 
 } // namespace simulator

@@ -128,7 +128,6 @@ struct counters {
     // Includes the timeline since clear(), with the member names of timeline.hpp; each step also
     // has "lane", its stream or host thread, and "waited_for", which is held_by.
     std::string json(std::uint64_t existing_handles = 0) const;
-    std::string text() const;
 };
 
 } // namespace simulator

@@ -9,9 +9,11 @@
 
 namespace simulator {
 
+namespace {
+
 // In relocatable code nvcc names static entities __nv_static_LENGTH__FILE_OF_THAT_LENGTH followed
 // by the mangled name.
-static std::string without_file_prefix(const std::string &name)
+std::string without_file_prefix(const std::string &name)
 {
     constexpr std::string_view prefix = "__nv_static_";
     if (!name.starts_with(prefix)) return name;
@@ -19,7 +21,7 @@ static std::string without_file_prefix(const std::string &name)
     return start == name.npos ? name : name.substr(start);
 }
 
-static std::string demangled_text(const std::string &name)
+std::string demangled_text(const std::string &name)
 {
     const std::string mangled = without_file_prefix(name);
     int status = 0;
@@ -47,6 +49,8 @@ static std::string demangled_text(const std::string &name)
     }
     return s.substr(start);
 }
+
+} // namespace
 
 std::string demangled_name(const std::string &name)
 {

@@ -11,6 +11,9 @@ namespace simulator {
 
 namespace {
 
+std::atomic<std::uint64_t> threads = 0;
+thread_local std::uint64_t number_of_thread = ++threads;
+
 template <typename function> void each_row(const host_rows &r, function body)
 {
     std::uint64_t packed = 0;
@@ -29,11 +32,6 @@ bool is_shared(void *pages, std::uint64_t bytes)
 }
 
 } // namespace
-
-this_process::this_process(int shared, address first, std::uint64_t bytes)
-    : shared_(shared), first_(first), bytes_(bytes)
-{
-}
 
 void this_process::read(const void *from, const host_rows &rows, std::byte *to)
 {
@@ -93,13 +91,6 @@ bool this_process::take_back(std::uintptr_t pages, std::uint64_t bytes)
 }
 
 bool this_process::has_other_threads() { return own_threads() != 1; }
-
-namespace {
-
-std::atomic<std::uint64_t> threads = 0;
-thread_local std::uint64_t number_of_thread = ++threads;
-
-} // namespace
 
 std::uint64_t calling_thread() { return number_of_thread; }
 

@@ -58,7 +58,10 @@ public:
 class this_process : public host_process {
 public:
     // `shared` is the file of the memory that device and host share; it is mapped at `first`.
-    this_process(int shared, address first, std::uint64_t bytes);
+    this_process(int shared, address first, std::uint64_t bytes)
+        : shared_(shared), first_(first), bytes_(bytes)
+    {
+    }
 
     void read(const void *from, const host_rows &rows, std::byte *to) override;
     void write(void *to, const host_rows &rows, const std::byte *from) override;

@@ -35,8 +35,11 @@ struct device_profile {
     std::uint32_t link_bytes_per_tick = 16, peer_bytes_per_tick = 64, memory_bytes_per_tick = 512,
                   instructions_per_tick = 4;
 };
-const device_profile &profile();
-int multiprocessors(); // the number in settings(), else that of the profile
+inline const device_profile &profile()
+{
+    static const device_profile one;
+    return one;
+}
 
 struct parameter {
     std::uint32_t offset, bytes;
@@ -136,6 +139,15 @@ struct options {
     stream_order streams = stream_order::immediate;
     std::uint64_t seed = 1;
 };
-options &settings();
+inline options &settings()
+{
+    static options one;
+    return one;
+}
+
+inline int multiprocessors()
+{
+    return settings().multiprocessors > 0 ? settings().multiprocessors : profile().multiprocessors;
+}
 
 } // namespace simulator

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fcntl.h>
 #include <map>
@@ -19,7 +20,7 @@ namespace simulator {
 
 namespace {
 
-constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t page = memory::page_bytes;
 constexpr std::uint64_t largest_range = std::uint64_t{1} << 38;
 constexpr std::uint64_t smallest_range = std::uint64_t{1} << 36;
 constexpr std::uint64_t first_offset =
@@ -119,18 +120,14 @@ std::string plural(std::uint64_t n) { return std::to_string(n) + (n == 1 ? " byt
 
 std::string hex(address a)
 {
-    static const char digits[] = "0123456789abcdef";
-    std::string text;
-    do {
-        text.insert(text.begin(), digits[a & 15]);
-    } while (a >>= 4);
-    return "0x" + text;
+    char digits[16];
+    return "0x" + std::string(digits, std::to_chars(digits, digits + 16, a, 16).ptr);
 }
 
 } // namespace
 
 struct memory::state {
-    mutable std::mutex mutex;
+    std::mutex mutex;
     std::map<address, allocation> allocations;
     std::map<address, part> labels;
     std::map<int, std::uint64_t> used, heap_used;
@@ -194,7 +191,7 @@ std::optional<address> memory::allocate(std::uint64_t bytes, memory_kind kind, i
     const std::uint64_t end = shared ? reserved_ : heap ? reserved_ / 2 : heap_at(reserved_);
     if (size < bytes || size > end - top) return std::nullopt;
     if (zone > end - top - size) return std::nullopt;
-    if (counted && bytes > capacity(device) - state_->used[device]) return std::nullopt;
+    if (counted && bytes > profile().global_bytes - state_->used[device]) return std::nullopt;
 
     const address start = base_ + top;
     if (shared && size && !host().open(start, size)) return std::nullopt;
@@ -370,15 +367,13 @@ std::string memory::describe(address a, std::uint64_t bytes) const
 std::uint64_t memory::used(int device) const
 {
     std::lock_guard lock(state_->mutex);
-    auto it = state_->used.find(device);
-    return it == state_->used.end() ? 0 : it->second;
+    return state_->used[device];
 }
 
 std::uint64_t memory::heap_used(int device) const
 {
     std::lock_guard lock(state_->mutex);
-    auto it = state_->heap_used.find(device);
-    return it == state_->heap_used.end() ? 0 : it->second;
+    return state_->heap_used[device];
 }
 
 std::uint64_t memory::used_on_all_devices() const
@@ -396,14 +391,9 @@ bool memory::shared_with_host() const
     return state_->open_to_host != 0;
 }
 
-std::uint64_t memory::capacity(int) const { return profile().global_bytes; }
+static host_process *other_host = nullptr;
 
-namespace {
-
-host_process *other_host = nullptr;
-
-} // namespace
-
+// Here, because a client links host.cpp without device memory.
 host_process &host()
 {
     const memory &m = memory::instance();

@@ -99,7 +99,6 @@ public:
     std::uint64_t used(int device) const;      // bytes, without the heap
     std::uint64_t heap_used(int device) const; // bytes allocated by malloc in device code
     std::uint64_t used_on_all_devices() const; // with the heaps
-    std::uint64_t capacity(int device) const;
     // True if host code can change memory that kernels see without a runtime call.
     bool shared_with_host() const;
 

@@ -2,6 +2,7 @@
 #include "texture.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -43,9 +44,9 @@ outside_texture mode_of(const texture &t, int dimension)
 }
 
 struct pair {
-    std::int64_t index[2];
-    float weight[2];
-    int count;
+    std::int64_t index[2] = {};
+    float weight[2] = {1, 0};
+    int count = 1;
 };
 
 std::int64_t whole(float x)
@@ -62,7 +63,7 @@ pair along(const texture &t, int dimension, float x)
     const auto how = mode_of(t, dimension);
     if (std::isnan(x)) x = 0;
     if (t.normalised) x *= static_cast<float>(size);
-    if (!t.filtered) return {{inside(whole(x), size, how), 0}, {1, 0}, 1};
+    if (!t.filtered) return {{inside(whole(x), size, how)}};
     x -= 0.5f;
     const std::int64_t i = whole(x);
     const float exact = std::clamp(x - static_cast<float>(i), 0.0f, 1.0f);
@@ -101,13 +102,6 @@ float half_to_float(std::uint16_t h)
     return sign ? -v : v;
 }
 
-std::uint32_t bits_of(float v)
-{
-    std::uint32_t b;
-    std::memcpy(&b, &v, sizeof b);
-    return b;
-}
-
 std::uint32_t raw(const texture &t, const std::byte *at)
 {
     std::uint32_t v = 0;
@@ -120,11 +114,9 @@ std::uint32_t raw(const texture &t, const std::byte *at)
 float number(const texture &t, const std::byte *at)
 {
     const std::uint32_t v = raw(t, at);
-    if (t.kind == channel_kind::real) {
-        float f;
-        std::memcpy(&f, &v, sizeof f);
-        return t.channel_bytes == 2 ? half_to_float(static_cast<std::uint16_t>(v)) : f;
-    }
+    if (t.kind == channel_kind::real)
+        return t.channel_bytes == 2 ? half_to_float(static_cast<std::uint16_t>(v))
+                                    : std::bit_cast<float>(v);
     if (t.kind == channel_kind::unsigned_integer)
         return static_cast<float>(v) / (t.channel_bytes == 1 ? 255.0f : 65535.0f);
     const auto s = static_cast<float>(static_cast<std::int32_t>(v));
@@ -150,7 +142,7 @@ const texture *find_texture(std::uint64_t handle)
 
 texels texels_at(const texture &t, const std::array<float, 3> &coordinates, std::uint32_t layer)
 {
-    pair p[3] = {{{0, 0}, {1, 0}, 1}, {{0, 0}, {1, 0}, 1}, {{0, 0}, {1, 0}, 1}};
+    pair p[3];
     for (int d = 0; d < t.dimensions; ++d)
         p[d] = along(t, d, coordinates[static_cast<std::size_t>(d)]);
     return combine(t, p, layer);
@@ -158,7 +150,7 @@ texels texels_at(const texture &t, const std::array<float, 3> &coordinates, std:
 
 texels texels_at(const texture &t, const std::array<std::int32_t, 3> &index, std::uint32_t layer)
 {
-    pair p[3] = {{{0, 0}, {1, 0}, 1}, {{0, 0}, {1, 0}, 1}, {{0, 0}, {1, 0}, 1}};
+    pair p[3];
     for (int d = 0; d < t.dimensions; ++d) {
         // Reads past the end of a buffer return zero.
         const auto how = t.buffer ? outside_texture::border : mode_of(t, d);
@@ -184,7 +176,7 @@ std::array<std::uint32_t, 4> value_of(const texture &t, const texels &from)
             else if (reals)
                 sum += one.weight * (at ? number(t, at) : t.buffer ? 0 : t.border[channel]);
         }
-        if (reals) out[channel] = bits_of(sum);
+        if (reals) out[channel] = std::bit_cast<std::uint32_t>(sum);
     }
     return out;
 }

@@ -5,7 +5,6 @@
 #include "machine.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <queue>
 #include <set>
@@ -17,9 +16,9 @@ namespace {
 
 constexpr std::size_t max_steps = 4096;
 
-std::uint64_t ticks(std::uint64_t amount, std::uint64_t a_tick)
+std::uint64_t ticks(std::uint64_t amount, std::uint64_t per_tick)
 {
-    return (amount + a_tick - 1) / a_tick;
+    return (amount + per_tick - 1) / per_tick;
 }
 
 bool crosses_link(const timeline_step &s)
@@ -162,42 +161,29 @@ private:
     std::map<int, device_units> devices_;
 };
 
-struct span {
-    std::uint64_t from, to;
-};
-
-// Returns when any of the chosen steps runs, as disjoint spans in order.
-template <typename function>
-std::vector<span> spans_of(const std::vector<timeline_step> &steps, function chosen)
+// Adds up the ticks with a copy in progress, and those with a kernel running beside it.
+void measure_overlap(timeline_report &r)
 {
-    std::vector<span> all, merged;
-    for (const timeline_step &s : steps)
-        if (chosen(s) && s.end > s.start) all.push_back({s.start, s.end});
-    std::sort(all.begin(), all.end(), [](span a, span b) { return a.from < b.from; });
-    for (const span s : all)
-        if (!merged.empty() && s.from <= merged.back().to)
-            merged.back().to = std::max(merged.back().to, s.to);
-        else
-            merged.push_back(s);
-    return merged;
-}
-
-std::uint64_t length(const std::vector<span> &spans)
-{
-    std::uint64_t sum = 0;
-    for (const span s : spans) sum += s.to - s.from;
-    return sum;
-}
-
-std::uint64_t common(const std::vector<span> &x, const std::vector<span> &y)
-{
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0, j = 0; i < x.size() && j < y.size();) {
-        const std::uint64_t from = std::max(x[i].from, y[j].from), to = std::min(x[i].to, y[j].to);
-        if (from < to) sum += to - from;
-        ++(x[i].to < y[j].to ? i : j);
+    struct change {
+        int copies = 0, kernels = 0;
+    };
+    std::map<std::uint64_t, change> changes; // by tick
+    for (const timeline_step &s : r.steps) {
+        const change one{crosses_link(s), s.kind == step_kind::kernel};
+        for (const auto &[at, sign] : {std::pair(s.start, 1), std::pair(s.end, -1)}) {
+            changes[at].copies += sign * one.copies;
+            changes[at].kernels += sign * one.kernels;
+        }
     }
-    return sum;
+    change running;
+    std::uint64_t last = 0;
+    for (const auto &[at, by] : changes) {
+        if (running.copies) r.copying += at - last;
+        if (running.copies && running.kernels) r.hidden += at - last;
+        running.copies += by.copies;
+        running.kernels += by.kernels;
+        last = at;
+    }
 }
 
 void mark_critical(std::vector<timeline_step> &steps, std::uint64_t end)
@@ -369,11 +355,7 @@ timeline_report timeline::scheduled() const
         r.ticks = std::max(r.ticks, s.end);
         if (does_work(s)) r.serial += s.work;
     }
-    const auto copies = spans_of(r.steps, crosses_link);
-    const auto kernels =
-        spans_of(r.steps, [](const timeline_step &s) { return s.kind == step_kind::kernel; });
-    r.copying = length(copies);
-    r.hidden = common(copies, kernels);
+    measure_overlap(r);
     mark_critical(r.steps, r.ticks);
     return r;
 }

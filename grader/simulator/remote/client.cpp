@@ -73,9 +73,7 @@ const std::vector<std::uint32_t> *parameters(const void *function)
     static auto *const lock = new std::mutex;
     std::lock_guard guard(*lock);
     if (auto it = known->find(function); it != known->end()) return &it->second;
-    writer to;
-    to.put(function);
-    const auto bytes = ask(call_number::parameters_of, to);
+    const auto bytes = ask_with(call_number::parameters_of, function);
     reader from(bytes);
     if (from.take<cudaError_t>() != cudaSuccess) return nullptr;
     auto &sizes = (*known)[function];
@@ -98,12 +96,7 @@ cudaError_t launch(call_number how, const void *function, dim3 grid, dim3 block,
                    std::size_t dynamic_shared, cudaStream_t stream)
 {
     if (refused_here()) return cudaErrorNotPermitted;
-    writer to;
-    to.put(function);
-    to.put(grid);
-    to.put(block);
-    to.put(dynamic_shared);
-    to.put(stream);
+    writer to = with(function, grid, block, dynamic_shared, stream);
     put_kernel_arguments(to, function, arguments);
     return ask_for_error(how, to);
 }
@@ -123,7 +116,20 @@ std::size_t bytes_of(cudaMemPoolAttr attribute)
                                                                   : sizeof(std::uint64_t);
 }
 
-std::uint64_t index_of(void **handle) { return reinterpret_cast<std::uint64_t>(handle); }
+void put_text(writer &to, const char *text)
+{
+    const std::uint64_t bytes = std::strlen(text);
+    to.put(bytes);
+    to.put(text, bytes);
+}
+
+// `handle`: the number that __cudaRegisterFatBinary returned.
+void register_symbol(call_number what, void **handle, const void *host, const char *name)
+{
+    writer to = with(handle, host);
+    put_text(to, name);
+    send_with_first_call(what, std::move(to));
+}
 
 } // namespace
 
@@ -176,8 +182,7 @@ void **__cudaRegisterFatBinary(void *wrapper)
     writer to;
     try {
         const fat_binary b = images_of_wrapper(wrapper);
-        to.put(b.linked);
-        to.put(std::uint64_t{b.images.size()});
+        to = with(b.linked, std::uint64_t{b.images.size()});
         for (const auto image : b.images) {
             to.put(std::uint64_t{image.size()});
             to.put(image.data(), image.size());
@@ -193,38 +198,24 @@ void **__cudaRegisterFatBinary(void *wrapper)
 void __cudaRegisterFunction(void **handle, const char *host, char *, const char *name, int, uint3 *,
                             uint3 *, dim3 *, dim3 *, int *)
 {
-    writer to;
-    to.put(index_of(handle));
-    to.put(static_cast<const void *>(host));
-    put_text(to, name);
-    send_with_first_call(call_number::register_function, std::move(to));
+    register_symbol(call_number::register_function, handle, host, name);
 }
 
 void __cudaRegisterVar(void **handle, char *host, char *, const char *name, int, std::size_t, int,
                        int)
 {
-    writer to;
-    to.put(index_of(handle));
-    to.put(static_cast<const void *>(host));
-    put_text(to, name);
-    send_with_first_call(call_number::register_variable, std::move(to));
+    register_symbol(call_number::register_variable, handle, host, name);
 }
 
 void __cudaRegisterManagedVar(void **handle, void **host, char *, const char *name, int,
                               std::size_t, int, int)
 {
-    writer to;
-    to.put(index_of(handle));
-    to.put(static_cast<const void *>(host));
-    put_text(to, name);
-    send_with_first_call(call_number::register_managed_variable, std::move(to));
+    register_symbol(call_number::register_managed_variable, handle, host, name);
 }
 
 char __cudaInitModule(void **handle)
 {
-    writer to;
-    to.put(index_of(handle));
-    const auto bytes = ask(call_number::load_binary, to);
+    const auto bytes = ask_with(call_number::load_binary, handle);
     return reader(bytes).take<char>();
 }
 
@@ -245,9 +236,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 bl
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *function, void **arguments)
 {
     if (refused_here()) return cudaErrorNotPermitted;
-    writer to;
-    to.put(function);
-    to.put(c != nullptr);
+    writer to = with(function, c != nullptr);
     if (c) {
         to.put(*c);
         const std::uint64_t count = c->attrs ? c->numAttrs : 0;
@@ -277,8 +266,7 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t graph,
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams *p)
 {
     if (refused_here()) return cudaErrorNotPermitted;
-    writer to;
-    to.put(node);
+    writer to = with(node);
     put_node(to, p);
     return ask_for_error(call_number::set_kernel_node, to);
 }
@@ -287,33 +275,23 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t e, cudaGraphNode_t 
                                              const cudaKernelNodeParams *p)
 {
     if (refused_here()) return cudaErrorNotPermitted;
-    writer to;
-    to.put(e);
-    to.put(node);
+    writer to = with(e, node);
     put_node(to, p);
     return ask_for_error(call_number::set_kernel_step, to);
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value)
 {
-    writer to;
-    to.put(pool);
-    to.put(attribute);
-    to.put(value != nullptr);
     std::uint64_t held = 0;
     if (value) std::memcpy(&held, value, bytes_of(attribute));
-    to.put(held);
-    return ask_for_error(call_number::set_pool_attribute, to);
+    return ask_for_error(call_number::set_pool_attribute,
+                         with(pool, attribute, value != nullptr, held));
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value)
 {
     if (refused_here()) return cudaErrorNotPermitted;
-    writer to;
-    to.put(pool);
-    to.put(attribute);
-    to.put(value != nullptr);
-    const auto bytes = ask(call_number::get_pool_attribute, to);
+    const auto bytes = ask_with(call_number::get_pool_attribute, pool, attribute, value != nullptr);
     reader from(bytes);
     const auto result = from.take<cudaError_t>();
     const auto held = from.take<std::uint64_t>();
@@ -339,10 +317,7 @@ cudaError_t cudaFuncGetName(const char **name, const void *function)
     static auto *const texts = new std::set<std::string>; // the program may keep pointers to these
     static auto *const lock = new std::mutex;
     if (refused_here()) return cudaErrorNotPermitted;
-    writer to;
-    to.put(name != nullptr);
-    to.put(function);
-    const auto bytes = ask(call_number::function_name, to);
+    const auto bytes = ask_with(call_number::function_name, name != nullptr, function);
     reader from(bytes);
     const auto result = from.take<cudaError_t>();
     if (result != cudaSuccess) return result;
@@ -386,9 +361,7 @@ void simulator_forget(const void *at, size_t bytes) { ask_with(call_number::forg
 
 void simulator_label(const void *at, size_t bytes, const char *name)
 {
-    writer to;
-    to.put(at);
-    to.put(bytes);
+    writer to = with(at, bytes);
     put_text(to, name);
     ask(call_number::label, to);
 }

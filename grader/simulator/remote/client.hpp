@@ -1,7 +1,6 @@
 // The host's end of the connection.
 #pragma once
 
-#include "numbers.hpp"
 #include "wire.hpp"
 
 #include <cstddef>
@@ -11,7 +10,6 @@ namespace simulator::remote {
 
 // Makes one call and returns its result. Ends the process if the device is gone.
 std::vector<std::byte> ask(call_number what, const writer &arguments);
-void put_text(writer &to, const char *text);
 
 // Registrations before main are sent with the first call. A program that makes no call, for
 // example one that only starts others, needs no device.
@@ -27,9 +25,7 @@ host_function_state &host_function(); // of this thread
 
 template <typename... T> std::vector<std::byte> ask_with(call_number what, const T &...values)
 {
-    writer to;
-    (to.put(values), ...);
-    return ask(what, to);
+    return ask(what, with(values...));
 }
 
 } // namespace simulator::remote

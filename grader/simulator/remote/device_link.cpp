@@ -17,26 +17,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 namespace simulator::remote {
 
 namespace {
-
-std::uint32_t number_of_thread()
-{
-    static std::atomic<std::uint32_t> threads = 0;
-    thread_local const std::uint32_t mine = ++threads;
-    return mine;
-}
 
 pid_t own_device = -1;
 int own_connection = -1;
@@ -90,10 +83,9 @@ public:
     std::vector<std::byte> call(call_number what, const writer &arguments)
     {
         std::lock_guard guard(mutex_);
-        header h;
-        h.kind = message::call;
-        h.what = static_cast<std::uint32_t>(what);
-        h.thread = number_of_thread();
+        header h{.kind = message::call,
+                 .what = static_cast<std::uint32_t>(what),
+                 .thread = static_cast<std::uint32_t>(calling_thread())};
         std::fflush(stdout); // the program's output precedes that of its kernels
         if (!wire_.send(h, arguments.bytes())) give_up("the simulated device is gone");
         while (true) {
@@ -162,34 +154,36 @@ private:
             to.put(in_function([&] { here_->call(function, stream, status, data); }));
             break;
         }
-        case host_request::open: {
-            const auto start = from.take<address>();
-            to.put(here_->open(start, from.take<std::uint64_t>()));
+        case host_request::open:
+            make(&this_process::open, from, to);
             break;
-        }
-        case host_request::close: {
-            const auto start = from.take<address>();
-            here_->close(start, from.take<std::uint64_t>());
+        case host_request::close:
+            make(&this_process::close, from, to);
             break;
-        }
-        case host_request::lend: {
-            const auto pages = from.take<std::uintptr_t>();
-            const auto start = from.take<address>();
-            to.put(here_->lend(pages, start, from.take<std::uint64_t>()));
+        case host_request::lend:
+            make(&this_process::lend, from, to);
             break;
-        }
-        case host_request::take_back: {
-            const auto pages = from.take<std::uintptr_t>();
-            to.put(here_->take_back(pages, from.take<std::uint64_t>()));
+        case host_request::take_back:
+            make(&this_process::take_back, from, to);
             break;
-        }
         case host_request::has_other_threads:
-            to.put(here_->has_other_threads());
+            make(&this_process::has_other_threads, from, to);
             break;
         }
-        header h;
-        h.kind = message::done;
-        if (!wire_.send(h, to.bytes())) give_up("the simulated device is gone");
+        if (!wire_.send({.kind = message::done}, to.bytes()))
+            give_up("the simulated device is gone");
+    }
+
+    // Takes the operation's arguments from the message and puts its result.
+    template <typename R, typename... A>
+    void make(R (this_process::*operation)(A...), reader &from, writer &to)
+    {
+        const std::tuple<A...> all{from.take<A>()...}; // braces guarantee left-to-right evaluation
+        auto call = [&](A... values) { return ((*here_).*operation)(values...); };
+        if constexpr (std::is_void_v<R>)
+            std::apply(call, all);
+        else
+            to.put(std::apply(call, all));
     }
 
     // Returns true if the function called the runtime, which is not allowed.
@@ -242,13 +236,6 @@ std::vector<std::byte> ask(call_number what, const writer &arguments)
             link.call(number, message);
     }
     return link.call(what, arguments);
-}
-
-void put_text(writer &to, const char *text)
-{
-    const std::uint64_t bytes = std::strlen(text);
-    to.put(bytes);
-    to.put(text, bytes);
 }
 
 } // namespace simulator::remote

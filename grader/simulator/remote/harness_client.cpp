@@ -9,7 +9,6 @@ using namespace simulator::remote;
 
 extern "C" {
 
-void simulator_allow(const void *at, size_t bytes) { ask_with(call_number::allow, at, bytes); }
 void simulator_begin(void) { ask_with(call_number::begin); }
 void simulator_schedule(int random, uint64_t seed)
 {
@@ -27,12 +26,6 @@ size_t simulator_findings(struct simulator_finding *out, size_t room)
     const std::size_t all = bytes.size() / sizeof *out;
     if (room && all) std::memcpy(out, bytes.data(), std::min(all, room) * sizeof *out);
     return all;
-}
-
-uint64_t simulator_digest(const void *at, size_t bytes)
-{
-    const auto answer = ask_with(call_number::digest, at, bytes);
-    return reader(answer).take<std::uint64_t>();
 }
 
 } // extern "C"

@@ -55,11 +55,21 @@ template <typename T> std::uint64_t number_in(const T &count)
         return count > 0 ? static_cast<std::uint64_t>(count) : 0;
 }
 
+// Calls f with each index of N arguments, as a constant.
+template <std::size_t N, typename F> void each_index(F f)
+{
+    [&]<std::size_t... I>(std::index_sequence<I...>)
+    {
+        (f(std::integral_constant<std::size_t, I>()), ...);
+    }
+    (std::make_index_sequence<N>());
+}
+
 // The host's end: writes arguments to a message, and results to their targets.
 template <typename... sized, typename... A>
 void put_arguments(writer &to, const std::tuple<A...> &all)
 {
-    auto put_one = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+    each_index<sizeof...(A)>([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
         using T = std::tuple_element_t<I, std::tuple<A...>>;
         using how = typename annotation<I, sized...>::type;
         const T &a = std::get<I>(all);
@@ -79,18 +89,13 @@ void put_arguments(writer &to, const std::tuple<A...> &all)
         } else {
             to.put(a);
         }
-    };
-    [&]<std::size_t... I>(std::index_sequence<I...>)
-    {
-        (put_one(std::integral_constant<std::size_t, I>()), ...);
-    }
-    (std::index_sequence_for<A...>());
+    });
 }
 
 template <typename... sized, typename... A>
 void take_results(reader &from, const std::tuple<A...> &all)
 {
-    auto take_one = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+    each_index<sizeof...(A)>([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
         using T = std::tuple_element_t<I, std::tuple<A...>>;
         using how = typename annotation<I, sized...>::type;
         const T &a = std::get<I>(all);
@@ -103,12 +108,7 @@ void take_results(reader &from, const std::tuple<A...> &all)
             const auto bytes = from.take(from.take<std::uint64_t>());
             std::memcpy(static_cast<void *>(a), bytes.data(), bytes.size());
         }
-    };
-    [&]<std::size_t... I>(std::index_sequence<I...>)
-    {
-        (take_one(std::integral_constant<std::size_t, I>()), ...);
-    }
-    (std::index_sequence_for<A...>());
+    });
 }
 
 // The device's end: holds one argument during the call.

@@ -2,7 +2,6 @@
 #include "server.hpp"
 
 #include "marshal.hpp"
-#include "numbers.hpp"
 
 #include "simulator/machine/memory.hpp"
 #include "simulator/runtime/runtime.hpp"
@@ -154,15 +153,18 @@ void host_server::note_failure(std::string_view name, const writer &result)
 
 std::vector<std::byte> host_server::ask(host_request what, const writer &w, std::uint64_t answer)
 {
-    header h;
-    h.kind = message::request;
-    h.what = static_cast<std::uint32_t>(what);
+    header h{.kind = message::request, .what = static_cast<std::uint32_t>(what)};
     std::fflush(stdout); // keeps the output of both processes in order
     std::vector<std::byte> bytes;
     if (!wire_.send(h, w.bytes()) || !wire_.receive(h, bytes, answer)) throw host_gone();
     if (h.kind != message::done || bytes.size() != answer)
         throw wire_error("the host did not do what it was asked for");
     return bytes;
+}
+
+bool host_server::ask_bool(host_request what, const writer &w)
+{
+    return ask(what, w, sizeof(bool))[0] != std::byte{0};
 }
 
 // Host addresses are read and host functions called only here, and only while the host waits for
@@ -191,17 +193,16 @@ void host_server::write(void *to, const host_rows &rows, const std::byte *from)
 void host_server::call(cudaHostFn_t function, void *data)
 {
     require_host();
-    const auto called = ask(host_request::call_function, with(function, data), sizeof(bool));
-    if (called[0] != std::byte{0}) runtime::record(cudaErrorNotPermitted);
+    if (ask_bool(host_request::call_function, with(function, data)))
+        runtime::record(cudaErrorNotPermitted);
 }
 
 void host_server::call(cudaStreamCallback_t function, cudaStream_t stream, cudaError_t status,
                        void *data)
 {
     require_host();
-    const auto called =
-        ask(host_request::call_back, with(function, stream, status, data), sizeof(bool));
-    if (called[0] != std::byte{0}) runtime::record(cudaErrorNotPermitted);
+    if (ask_bool(host_request::call_back, with(function, stream, status, data)))
+        runtime::record(cudaErrorNotPermitted);
 }
 
 bool host_server::open(address start, std::uint64_t bytes)
@@ -211,7 +212,7 @@ bool host_server::open(address start, std::uint64_t bytes)
         changes_.push_back({host_request::open, start, bytes});
         return true;
     }
-    return ask(host_request::open, with(start, bytes), sizeof(bool))[0] != std::byte{0};
+    return ask_bool(host_request::open, with(start, bytes));
 }
 
 void host_server::close(address start, std::uint64_t bytes)
@@ -231,13 +232,12 @@ host_process::lent host_server::lend(std::uintptr_t pages, address start, std::u
 bool host_server::take_back(std::uintptr_t pages, std::uint64_t bytes)
 {
     require_host();
-    return ask(host_request::take_back, with(pages, bytes), sizeof(bool))[0] != std::byte{0};
+    return ask_bool(host_request::take_back, with(pages, bytes));
 }
 
 bool host_server::has_other_threads()
 {
-    if (!serving_) return false;
-    return ask(host_request::has_other_threads, {}, sizeof(bool))[0] != std::byte{0};
+    return serving_ && ask_bool(host_request::has_other_threads, {});
 }
 
 } // namespace simulator::remote

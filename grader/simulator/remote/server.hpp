@@ -13,8 +13,6 @@
 
 namespace simulator::remote {
 
-enum class call_number : std::uint32_t;
-
 class host_server final : public host_process {
 public:
     // Does not own the connection. Sends the greeting and becomes simulator::host(). `alone`: the
@@ -58,12 +56,7 @@ private:
     void **handle_of(reader &from) const;
     void **unsealed_handle_of(reader &from) const;
     std::vector<std::byte> ask(host_request what, const writer &w, std::uint64_t answer);
-    template <typename... T> static writer with(const T &...values)
-    {
-        writer w;
-        (w.put(values), ...);
-        return w;
-    }
+    bool ask_bool(host_request what, const writer &w);
 
     void require_host() const; // throws host_is_away
     struct change {

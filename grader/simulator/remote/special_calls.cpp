@@ -2,7 +2,6 @@
 #include "server.hpp"
 
 #include "marshal.hpp"
-#include "numbers.hpp"
 
 #include "simulator/machine/memory.hpp"
 #include "simulator/runtime/harness.h"
@@ -36,11 +35,11 @@ class kernel_arguments {
 public:
     kernel_arguments(reader &from, const void *function)
     {
-        there_ = from.take<bool>();
+        const bool there = from.take<bool>();
         const auto bytes = from.take(from.take<std::uint64_t>());
         std::vector<std::uint32_t> sizes;
         // If there is no such kernel, the launch fails before it reads the arguments.
-        if (!there_ || runtime::parameters_of(function, sizes) != cudaSuccess) return;
+        if (!there || runtime::parameters_of(function, sizes) != cudaSuccess) return;
         reader each(bytes);
         for (const std::uint32_t n : sizes) {
             const auto one = each.take(n);
@@ -53,7 +52,6 @@ public:
     void **get() { return pointers_.empty() ? nullptr : pointers_.data(); }
 
 private:
-    bool there_ = false;
     std::vector<std::vector<std::byte>> held_;
     std::vector<void *> pointers_;
 };
@@ -252,10 +250,6 @@ void host_server::make_of_harness(call_number what, reader &from, writer &to) co
 {
     if (!alone_) throw wire_error("an unknown call");
     switch (what) {
-    case call_number::allow: {
-        const auto *at = from.take<const void *>();
-        return simulator_allow(at, from.take<std::size_t>());
-    }
     case call_number::begin:
         return simulator_begin();
     case call_number::schedule: {
@@ -281,10 +275,6 @@ void host_server::make_of_harness(call_number what, reader &from, writer &to) co
         std::string text(simulator_counters(nullptr, 0), 0);
         simulator_counters(text.data(), text.size() + 1);
         return to.put(text.data(), text.size());
-    }
-    case call_number::digest: {
-        const auto *at = from.take<const void *>();
-        return to.put(simulator_digest(at, from.take<std::size_t>()));
     }
     default:
         throw wire_error("an unknown call");

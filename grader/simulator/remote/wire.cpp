@@ -1,6 +1,7 @@
 // Sends and receives whole messages over a stream socket.
 #include "wire.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <sys/socket.h>
 #include <sys/uio.h>

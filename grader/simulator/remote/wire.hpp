@@ -30,6 +30,47 @@ enum class host_request : std::uint32_t {
     has_other_threads,
 };
 
+// The numbers of the calls that a `call` message can ask for.
+enum class call_number : std::uint32_t {
+#define CALL(count, name, ...) name,
+#include "calls.hpp"
+#undef CALL
+    first_special,
+    register_binary = first_special,
+    register_function,
+    register_variable,
+    register_managed_variable,
+    load_binary,
+    unsupported,   // a call that the simulator does not offer, identified by name
+    parameters_of, // size in bytes of each kernel parameter
+    launch,
+    launch_cooperative,
+    launch_with, // with attributes
+    add_kernel_node,
+    set_kernel_node,
+    set_kernel_step, // for an executable graph
+    set_pool_attribute,
+    get_pool_attribute,
+    function_name,
+    capture_info,
+    record_error, // sets the error that cudaGetLastError returns to the calling thread
+    // The calls of harness.h that can only make a verdict worse.
+    forbid,
+    forget,
+    label,
+    // The other calls of harness.h, for a program with its own device.
+    first_of_harness,
+    begin = first_of_harness,
+    schedule,
+    streams,
+    close_peers,
+    multiprocessors,
+    step_budget,
+    check_races,
+    findings,
+    counters,
+};
+
 struct header {
     static constexpr std::uint32_t right_magic = 0x31576443; // "CdW1"
     std::uint32_t magic = right_magic;
@@ -69,6 +110,13 @@ public:
 private:
     std::vector<std::byte> bytes_;
 };
+
+template <typename... T> writer with(const T &...values)
+{
+    writer w;
+    (w.put(values), ...);
+    return w;
+}
 
 // Throws wire_error if fewer bytes are left than requested.
 class reader {

@@ -317,7 +317,7 @@ cudaError_t cudaMemGetInfo(std::size_t *free, std::size_t *total)
     return call([&] {
         if (!free || !total) return cudaErrorInvalidValue;
         const memory &m = memory::instance();
-        *total = m.capacity(current_device());
+        *total = profile().global_bytes;
         *free = *total - m.used(current_device());
         return cudaSuccess;
     });

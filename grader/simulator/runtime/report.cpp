@@ -79,7 +79,8 @@ void report()
 {
     if (!has_harness())
         for (const finding &f : findings::instance().all()) complain(text_of(f));
-    if (std::getenv("SIMULATOR_COUNTERS")) std::fputs(counters::instance().text().c_str(), stderr);
+    if (std::getenv("SIMULATOR_COUNTERS"))
+        std::fputs((counters::instance().json() + "\n").c_str(), stderr);
 }
 
 } // namespace

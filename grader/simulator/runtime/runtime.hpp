@@ -107,7 +107,7 @@ void free_all(int device); // frees every allocation on a device
 // Reads SIMULATOR_STREAMS=late or random: when queued work runs.
 void read_environment();
 
-void report_at_exit(); // SIMULATOR_COUNTERS=1 adds the counters
+void report_at_exit(); // SIMULATOR_COUNTERS=1 adds the counters as JSON
 
 void link_harness(); // links harness.h's functions into every program with kernels
 

@@ -84,15 +84,11 @@ public:
     {
         put(std::string(op) + "." + type, h);
     }
-    void add_rounded(const char *op, const char *how, const char *tail, handler h) override
-    {
-        put(std::string(op) + how + tail, h);
-    }
-    void add_pair(const char *op, const char *a, const char *b, handler h) override
+    void add(const char *op, const char *a, const char *b, handler h) override
     {
         put(std::string(op) + "." + a + "." + b, h);
     }
-    void add_pair(const char *op, const char *a, const char *b, const char *c, handler h) override
+    void add(const char *op, const char *a, const char *b, const char *c, handler h) override
     {
         put(std::string(op) + "." + a + "." + b + "." + c, h);
     }

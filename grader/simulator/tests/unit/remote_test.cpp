@@ -3,7 +3,6 @@
 
 #include "simulator/machine/memory.hpp"
 #include "simulator/remote/marshal.hpp"
-#include "simulator/remote/numbers.hpp"
 #include "simulator/remote/server.hpp"
 #include "simulator/runtime/runtime.hpp"
 

@@ -20,10 +20,10 @@ static __global__ void double_each(const float *x, float *y, int n)
     if (i < n) y[i] = 2 * x[i];
 }
 
-// A message of wire.hpp, of a kind that only a program without a grader may send (numbers.hpp).
+// call_number::begin of wire.hpp, which only a program without a grader may send.
 static void forget_counts()
 {
-    constexpr unsigned forwarded = 151, begin = forwarded + 22;
+    constexpr unsigned forwarded = 155, begin = forwarded + 21;
     struct {
         unsigned magic, kind, what, thread;
         unsigned long long bytes;
