@@ -309,7 +309,7 @@ public:
     const char *function() const override { return "add_one"; }
     std::vector<argument> arguments() override
     {
-        return remote<decltype(add_one)>::arguments(in_, placed_output<int>{out_, of_output_},
+        return remote<decltype(add_one)>::arguments(in_, placed<output<int>>{out_, of_output_},
                                                     int(elements));
     }
     std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
