@@ -17,6 +17,12 @@ namespace grading {
 
 namespace {
 
+// True if kernels of the last call used atomics, or if no counters are known.
+bool may_count_by_atomics()
+{
+    return counters().of_last_call.empty() || counts_of_last_call().atomic_requests > 0;
+}
+
 template <class T> std::optional<recognised> all_zero(const mistake<T> &m)
 {
     for (std::size_t i : m.wrong)

@@ -92,33 +92,14 @@ void expect_work_of_kernels(double bytes, double multiplications)
             all.compulsory_bytes += of_rank.compulsory_bytes;
             all.multiplications += of_rank.multiplications;
         }
-    else if (counters().of_last_call.empty())
+    else if (!counters_known())
         return;
     else
         all = counts_of_last_call();
     check_kernels_worked(current_case().function, bytes, multiplications, all);
 }
 
-std::string default_stream_hint()
-{
-    if (!counts_of_last_call().default_stream_alone) return {};
-    return "A kernel went to the default stream, which your non-blocking streams do not wait for, "
-           "nor it for them: is the stream named in every launch, fourth between <<< and >>>?";
-}
-
 bool kernels_stored() { return stored(counts_of_last_call()); }
-
-bool may_count_by_atomics()
-{
-    return counters().of_last_call.empty() || counts_of_last_call().atomic_requests > 0;
-}
-
-std::string idle_wait_hint()
-{
-    if (counts_of_last_call().idle_waits == 0) return {};
-    return "A stream was told to wait for an event in which this call had recorded nothing yet: "
-           "such a wait is over at once. Does cudaEventRecord come before cudaStreamWaitEvent?";
-}
 
 std::span<const std::uint64_t> returned_by_ranks() { return counters().results_of_ranks; }
 

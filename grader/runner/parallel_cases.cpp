@@ -99,27 +99,6 @@ std::vector<std::uint8_t> read_all(int from)
     return bytes;
 }
 
-// Groups that are left, taken by several processes.
-class shared_groups {
-public:
-    explicit shared_groups(const std::vector<case_group> &groups) : groups_(groups) {}
-
-    // Runs groups until none is left. Returns their results, each with its index in records().
-    json work(const std::function<void(const case_group &)> &run)
-    {
-        json done = json::array();
-        for (unsigned k; (k = next_.take()) < groups_.size();) {
-            run(groups_[k]);
-            for (std::size_t i : groups_[k]) done.push_back({i, with_all(records()[i])});
-        }
-        return done;
-    }
-
-private:
-    const std::vector<case_group> &groups_;
-    shared_number next_;
-};
-
 forked fork_to(const std::function<json()> &work, const std::function<void()> &leave)
 {
     pipe_ends pipe = make_pipe();
@@ -204,11 +183,19 @@ void run_groups(std::vector<case_group> groups, int others,
     if (others > 0)
         std::stable_sort(groups.begin(), groups.end(),
                          [](const auto &a, const auto &b) { return a.size() > b.size(); });
-    shared_groups shared(groups);
+    shared_number next;
+    // Runs groups until none is left. Returns their results, each with its index in records().
+    const auto work = [&] {
+        json done = json::array();
+        for (unsigned k; (k = next.take()) < groups.size();) {
+            run(groups[k]);
+            for (std::size_t i : groups[k]) done.push_back({i, with_all(records()[i])});
+        }
+        return done;
+    };
     std::vector<forked> forks;
-    for (int k = 0; k < others; ++k)
-        forks.push_back(fork_to([&] { return shared.work(run); }, leave));
-    shared.work(run);
+    for (int k = 0; k < others; ++k) forks.push_back(fork_to(work, leave));
+    work();
     for (const forked &other : forks) take_results(other);
     require_results(groups);
     if (others > 0) leave_out_after_endless();
