@@ -284,21 +284,10 @@ template <class T> std::optional<recognised> recognise_general(const mistake<T> 
     return {};
 }
 
-template std::optional<recognised> recognise_general(const mistake<float> &);
-template std::optional<recognised> recognise_general(const mistake<double> &);
-template std::optional<recognised> recognise_general(const mistake<std::int8_t> &);
-template std::optional<recognised> recognise_general(const mistake<std::uint8_t> &);
-template std::optional<recognised> recognise_general(const mistake<std::int32_t> &);
-template std::optional<recognised> recognise_general(const mistake<std::uint32_t> &);
-template std::optional<recognised> recognise_general(const mistake<std::int64_t> &);
-template std::optional<recognised> recognise_general(const mistake<std::uint64_t> &);
-template std::optional<recognised> reordered(const mistake<float> &);
-template std::optional<recognised> reordered(const mistake<double> &);
-template std::optional<recognised> reordered(const mistake<std::int8_t> &);
-template std::optional<recognised> reordered(const mistake<std::uint8_t> &);
-template std::optional<recognised> reordered(const mistake<std::int32_t> &);
-template std::optional<recognised> reordered(const mistake<std::uint32_t> &);
-template std::optional<recognised> reordered(const mistake<std::int64_t> &);
-template std::optional<recognised> reordered(const mistake<std::uint64_t> &);
+#define GRADING_INSTANTIATE(T)                                                                     \
+    template std::optional<recognised> recognise_general(const mistake<T> &);                      \
+    template std::optional<recognised> reordered(const mistake<T> &);
+GRADING_ELEMENT_TYPES(GRADING_INSTANTIATE)
+#undef GRADING_INSTANTIATE
 
 } // namespace grading

@@ -104,7 +104,7 @@ struct case_record : case_result {
 
 std::vector<case_record> &records(); // every case of this program, in file order
 case_record &current_case();
-case_record &begin_case(const std::string &name); // makes it the current case
+void begin_case(const std::string &name); // makes it the current case
 // Returns an earlier case in which `function` did not end, or after which no call is waited for;
 // null: none.
 const case_result *endless_before(const case_record &, const std::string &function);
