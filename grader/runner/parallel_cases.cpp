@@ -53,26 +53,16 @@ case_result result_in(const json &j)
     return r;
 }
 
-// The number of the next group, shared by several processes.
-class shared_number {
-public:
-    shared_number()
-        : memory_(mmap(nullptr, sizeof(number), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                       -1, 0))
-    {
-        if (memory_ == MAP_FAILED) throw_errno("mapping memory for several processes");
-        new (memory_) number(0);
-    }
-    ~shared_number() { munmap(memory_, sizeof(number)); }
-    shared_number(const shared_number &) = delete;
-    shared_number &operator=(const shared_number &) = delete;
-    unsigned take() { return static_cast<number *>(memory_)->fetch_add(1); }
-
-private:
-    using number = std::atomic<unsigned>;
-    static_assert(number::is_always_lock_free);
-    void *memory_;
-};
+// Makes a counter that processes forked from this one share. Its page is never unmapped.
+std::atomic<unsigned> &shared_counter()
+{
+    using counter = std::atomic<unsigned>;
+    static_assert(counter::is_always_lock_free);
+    void *memory =
+        mmap(nullptr, sizeof(counter), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw_errno("mapping memory for several processes");
+    return *new (memory) counter(0);
+}
 
 struct forked {
     pid_t process;
@@ -183,11 +173,11 @@ void run_groups(std::vector<case_group> groups, int others,
     if (others > 0)
         std::stable_sort(groups.begin(), groups.end(),
                          [](const auto &a, const auto &b) { return a.size() > b.size(); });
-    shared_number next;
+    std::atomic<unsigned> &next = shared_counter();
     // Runs groups until none is left. Returns their results, each with its index in records().
     const auto work = [&] {
         json done = json::array();
-        for (unsigned k; (k = next.take()) < groups.size();) {
+        for (unsigned k; (k = next++) < groups.size();) {
             run(groups[k]);
             for (std::size_t i : groups[k]) done.push_back({i, with_all(records()[i])});
         }
