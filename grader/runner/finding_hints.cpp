@@ -88,8 +88,7 @@ std::string second_call_hint(const simulator_finding &f)
         return {};
     return "A first, equal call was right. In the second, scratch and outputs hold other bytes, "
            "and blocks run in another order: what is kept from call to call (static, __device__), "
-           "or "
-           "depends on that order?";
+           "or depends on that order?";
 }
 
 // True if two threads of a grid wrote the same location in device memory.

@@ -79,18 +79,13 @@ std::string as_sentence(std::string text)
     return text.back() == '.' || text.back() == '?' ? text : text + ".";
 }
 
-// Sentence about a runtime call by the host, which has no kernel, line or thread.
-std::string sentence_of_call(const simulator_finding &f)
-{
-    if (!f.where[0]) return as_sentence(f.detail);
-    return fmt::format("In a call by the host, {}: {}.", f.detail, f.where);
-}
-
 std::string sentence(const simulator_finding &f)
 {
     using enum simulator::finding_kind;
     const simulator::finding_kind kind = kind_of(f);
-    if (f.host_call && f.detail[0]) return sentence_of_call(f);
+    if (f.host_call && f.detail[0]) // it has no kernel, line or thread
+        return f.where[0] ? fmt::format("In a call by the host, {}: {}.", f.detail, f.where)
+                          : as_sentence(f.detail);
     std::string s = f.kernel[0] ? fmt::format("Kernel {}", f.kernel) : "The code";
     s += fmt::format(" {}", name_of(f));
     if (kind == barrier) s += fmt::format(" {}", f.where);
