@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-// X(NAME) for each verdict, so that the enumeration and its names have one list.
+// Calls X with each verdict, so that the enumeration and its names have one list.
 #define GRADING_VERDICTS(X)                                                                        \
     X(PASS)                                                                                        \
     X(TOO_SLOW)                                                                                    \
