@@ -25,23 +25,19 @@ std::uint64_t unforeseen();
 // Shows an element in messages: numbers as numbers, anything else as its bytes.
 template <class T> std::string show_element(const T &value)
 {
+    if constexpr (std::is_integral_v<T>) return std::to_string(value);
     char text[48];
-    if constexpr (std::is_floating_point_v<T>)
+    if constexpr (std::is_floating_point_v<T>) {
         std::snprintf(text, sizeof text, "%.9g", double(value));
-    else if constexpr (std::is_signed_v<T> && std::is_integral_v<T>)
-        std::snprintf(text, sizeof text, "%lld", static_cast<long long>(value));
-    else if constexpr (std::is_integral_v<T>)
-        std::snprintf(text, sizeof text, "%llu", static_cast<unsigned long long>(value));
-    else {
-        std::string bytes = "bytes";
-        for (std::size_t i = 0; i < sizeof value && i < 8; ++i) {
-            std::snprintf(text, sizeof text, " %02x",
-                          reinterpret_cast<const unsigned char *>(&value)[i]);
-            bytes += text;
-        }
-        return bytes;
+        return text;
     }
-    return text;
+    std::string bytes = "bytes";
+    for (std::size_t i = 0; i < sizeof value && i < 8; ++i) {
+        std::snprintf(text, sizeof text, " %02x",
+                      reinterpret_cast<const unsigned char *>(&value)[i]);
+        bytes += text;
+    }
+    return bytes;
 }
 
 // An array that the student must write. It holds poison until the call. The contract asks for
@@ -70,51 +66,26 @@ template <class T> output<T> changed_in_place(std::vector<T> before)
     return o;
 }
 
-// An argument with properties that a signature cannot express.
-template <class T> struct placed {
-    std::span<T> data;
+// An argument with properties that a signature cannot express: an output, or a vector or span.
+template <class A> struct placed {
+    A &array;
     argument_memory where = argument_memory::device;
     int misalign = 0; // elements past a 256-byte boundary
     int parts = 1;
 };
-// Before version 17, clang deduces no template arguments for aggregates.
-template <class T> placed(std::span<T>, argument_memory, int = 0, int = 1) -> placed<T>;
-template <class V> auto host(V &v) { return placed{std::span(v), argument_memory::host}; }
-template <class V> auto pinned(V &v) { return placed{std::span(v), argument_memory::pinned}; }
-template <class V> auto mapped(V &v) { return placed{std::span(v), argument_memory::mapped}; }
-template <class V> auto managed(V &v) { return placed{std::span(v), argument_memory::managed}; }
-template <class V> auto acquired(V &v) { return placed{std::span(v), argument_memory::acquired}; }
-template <class V> auto per_device(V &v, int n)
+template <class A> placed<A> host(A &a) { return {a, argument_memory::host}; }
+template <class A> placed<A> pinned(A &a) { return {a, argument_memory::pinned}; }
+template <class A> placed<A> mapped(A &a) { return {a, argument_memory::mapped}; }
+template <class A> placed<A> managed(A &a) { return {a, argument_memory::managed}; }
+template <class A> placed<A> acquired(A &a) { return {a, argument_memory::acquired}; }
+template <class A> placed<A> misaligned(A &a, int elements)
 {
-    return placed{std::span(v), argument_memory::per_device, 0, n};
+    return {a, argument_memory::device, elements};
 }
-template <class V> auto misaligned(V &v, int elements)
+// One buffer for each of n devices. An output must be changed_in_place: these hold no poison.
+template <class A> placed<A> per_device(A &a, int n)
 {
-    return placed{std::span(v), argument_memory::device, elements};
-}
-template <class T> struct placed_output {
-    output<T> &out;
-    argument_memory where = argument_memory::device;
-    int misalign = 0;
-    int parts = 1;
-};
-// Only for changed_in_place: the buffers of several devices hold no poison.
-template <class T> auto per_device(output<T> &o, int n)
-{
-    return placed_output<T>{o, argument_memory::per_device, 0, n};
-}
-template <class T> auto managed(output<T> &o)
-{
-    return placed_output<T>{o, argument_memory::managed};
-}
-template <class T> auto host(output<T> &o) { return placed_output<T>{o, argument_memory::host}; }
-template <class T> auto pinned(output<T> &o)
-{
-    return placed_output<T>{o, argument_memory::pinned};
-}
-template <class T> auto misaligned(output<T> &o, int elements)
-{
-    return placed_output<T>{o, argument_memory::device, elements};
+    return {a, argument_memory::per_device, 0, n};
 }
 
 // The argument for `void *scratch` of a contract function NAME: device memory at a 256-byte
@@ -186,15 +157,13 @@ private:
         fill<T>(r, a);
         return r;
     }
-    template <class T, class U> static void fill(argument &r, std::vector<U> &v)
+    template <class T, class A> static void fill(argument &r, A &array)
     {
+        const std::span values(array);
+        using U = std::remove_cv_t<typename decltype(values)::element_type>;
         static_assert(std::is_same_v<T, U>, "element type of the contract");
-        r.data = v.data();
-        r.wire.bytes = v.size() * sizeof(T);
-    }
-    template <class T, class U> static void fill(argument &r, const std::vector<U> &v)
-    {
-        fill<T>(r, const_cast<std::vector<U> &>(v));
+        r.data = const_cast<U *>(values.data());
+        r.wire.bytes = values.size_bytes();
     }
     template <class T, class U> static void fill(argument &r, output<U> &o)
     {
@@ -209,18 +178,9 @@ private:
             static_cast<std::vector<U> *>(vector)->assign(p, p + count);
         };
     }
-    template <class T, class U> static void fill(argument &r, placed<U> &p)
+    template <class T, class A> static void fill(argument &r, placed<A> &p)
     {
-        static_assert(std::is_same_v<T, std::remove_cv_t<U>>, "element type of the contract");
-        r.data = const_cast<T *>(p.data.data());
-        r.wire.bytes = p.data.size_bytes();
-        r.wire.where = p.where;
-        r.wire.misalign = static_cast<std::uint16_t>(p.misalign);
-        r.wire.parts = static_cast<std::uint8_t>(p.parts);
-    }
-    template <class T, class U> static void fill(argument &r, placed_output<U> &p)
-    {
-        fill<T>(r, p.out);
+        fill<T>(r, p.array);
         r.wire.where = p.where;
         r.wire.misalign = static_cast<std::uint16_t>(p.misalign);
         r.wire.parts = static_cast<std::uint8_t>(p.parts);

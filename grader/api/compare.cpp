@@ -179,22 +179,11 @@ template <class T> void expect_equal(const output<T> &got, const std::vector<T> 
     judge(got, want, shape, known, [&](T value, std::size_t i) { return same(value, want[i]); });
 }
 
-template void expect_equal(const output<float> &, const std::vector<float> &, const extents &,
-                           const std::vector<misconception<float>> &);
-template void expect_equal(const output<double> &, const std::vector<double> &, const extents &,
-                           const std::vector<misconception<double>> &);
-template void expect_equal(const output<std::int8_t> &, const std::vector<std::int8_t> &,
-                           const extents &, const std::vector<misconception<std::int8_t>> &);
-template void expect_equal(const output<std::uint8_t> &, const std::vector<std::uint8_t> &,
-                           const extents &, const std::vector<misconception<std::uint8_t>> &);
-template void expect_equal(const output<std::int32_t> &, const std::vector<std::int32_t> &,
-                           const extents &, const std::vector<misconception<std::int32_t>> &);
-template void expect_equal(const output<std::uint32_t> &, const std::vector<std::uint32_t> &,
-                           const extents &, const std::vector<misconception<std::uint32_t>> &);
-template void expect_equal(const output<std::int64_t> &, const std::vector<std::int64_t> &,
-                           const extents &, const std::vector<misconception<std::int64_t>> &);
-template void expect_equal(const output<std::uint64_t> &, const std::vector<std::uint64_t> &,
-                           const extents &, const std::vector<misconception<std::uint64_t>> &);
+#define GRADING_INSTANTIATE(T)                                                                     \
+    template void expect_equal(const output<T> &, const std::vector<T> &, const extents &,         \
+                               const std::vector<misconception<T>> &);
+GRADING_ELEMENT_TYPES(GRADING_INSTANTIATE)
+#undef GRADING_INSTANTIATE
 
 void expect_close(const output<float> &got, const std::vector<double> &want, double terms,
                   const std::vector<double> &magnitude, const extents &shape,

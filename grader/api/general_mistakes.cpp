@@ -17,6 +17,12 @@ namespace grading {
 
 namespace {
 
+// True if kernels of the last call used atomics, or if no counters are known.
+bool may_count_by_atomics()
+{
+    return counters().of_last_call.empty() || counts_of_last_call().atomic_requests > 0;
+}
+
 template <class T> std::optional<recognised> all_zero(const mistake<T> &m)
 {
     for (std::size_t i : m.wrong)
@@ -278,21 +284,10 @@ template <class T> std::optional<recognised> recognise_general(const mistake<T> 
     return {};
 }
 
-template std::optional<recognised> recognise_general(const mistake<float> &);
-template std::optional<recognised> recognise_general(const mistake<double> &);
-template std::optional<recognised> recognise_general(const mistake<std::int8_t> &);
-template std::optional<recognised> recognise_general(const mistake<std::uint8_t> &);
-template std::optional<recognised> recognise_general(const mistake<std::int32_t> &);
-template std::optional<recognised> recognise_general(const mistake<std::uint32_t> &);
-template std::optional<recognised> recognise_general(const mistake<std::int64_t> &);
-template std::optional<recognised> recognise_general(const mistake<std::uint64_t> &);
-template std::optional<recognised> reordered(const mistake<float> &);
-template std::optional<recognised> reordered(const mistake<double> &);
-template std::optional<recognised> reordered(const mistake<std::int8_t> &);
-template std::optional<recognised> reordered(const mistake<std::uint8_t> &);
-template std::optional<recognised> reordered(const mistake<std::int32_t> &);
-template std::optional<recognised> reordered(const mistake<std::uint32_t> &);
-template std::optional<recognised> reordered(const mistake<std::int64_t> &);
-template std::optional<recognised> reordered(const mistake<std::uint64_t> &);
+#define GRADING_INSTANTIATE(T)                                                                     \
+    template std::optional<recognised> recognise_general(const mistake<T> &);                      \
+    template std::optional<recognised> reordered(const mistake<T> &);
+GRADING_ELEMENT_TYPES(GRADING_INSTANTIATE)
+#undef GRADING_INSTANTIATE
 
 } // namespace grading

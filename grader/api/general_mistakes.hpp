@@ -4,9 +4,21 @@
 #include "grading.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+// X(T) for each element type that expect_equal compares.
+#define GRADING_ELEMENT_TYPES(X)                                                                   \
+    X(float)                                                                                       \
+    X(double)                                                                                      \
+    X(std::int8_t)                                                                                 \
+    X(std::uint8_t)                                                                                \
+    X(std::int32_t)                                                                                \
+    X(std::uint32_t)                                                                               \
+    X(std::int64_t)                                                                                \
+    X(std::uint64_t)
 
 namespace grading {
 

@@ -14,11 +14,6 @@
 namespace grading {
 
 namespace {
-struct source {
-    std::uint64_t seed = 0;
-    std::mt19937_64 random;
-};
-
 std::uint64_t splitmix64(std::uint64_t &state)
 {
     std::uint64_t z = state += 0x9e3779b97f4a7c15;
@@ -30,10 +25,10 @@ std::uint64_t splitmix64(std::uint64_t &state)
 
 std::mt19937_64 &random_source()
 {
-    static source s;
-    std::uint64_t wanted = case_seed();
-    if (s.seed != wanted) s = {wanted, std::mt19937_64(wanted)};
-    return s.random;
+    static std::uint64_t seed = 0;
+    static std::mt19937_64 random(seed);
+    if (seed != case_seed()) random.seed(seed = case_seed());
+    return random;
 }
 
 std::vector<float> random_floats(std::size_t n, float low, float high)
@@ -72,7 +67,7 @@ void fill_random(std::span<unsigned char> values, std::mt19937_64 &random)
 
 namespace {
 
-// For elements of 4 bytes.
+// Adds the hashes of n elements of 4 bytes, so that their order does not matter.
 std::uint64_t sum_of_hashes(const void *elements, std::size_t n, std::uint64_t salt)
 {
     auto *from = static_cast<const std::byte *>(elements);

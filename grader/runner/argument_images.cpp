@@ -36,8 +36,6 @@ private:
     std::uint64_t state_;
 };
 
-std::uint64_t align_up(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
-
 // Fills 4-byte elements with a NaN with a random payload, which no arithmetic yields, and all
 // others with random bytes.
 void poison(std::byte *to, std::uint64_t bytes, std::uint32_t element, xorshift &random)
@@ -58,7 +56,8 @@ void differ(std::byte *to, const std::byte *from, std::uint64_t bytes, xorshift 
 
 std::uint64_t image_size(const argument_descriptor &s)
 {
-    return align_up(s.bytes + 2 * s.guard * parts_of(s));
+    constexpr std::uint64_t unit = 256;
+    return (s.bytes + 2 * s.guard * parts_of(s) + unit - 1) / unit * unit;
 }
 
 const std::byte *given(const argument &a, unsigned part)
@@ -83,7 +82,7 @@ std::string elements(std::uint64_t n) { return fmt::format("{} element{}", n, n 
 
 argument_images::argument_images(std::vector<argument> &arguments) : arguments_(arguments)
 {
-    std::uint64_t guard = options().simulated ? 4096 : 65536, in = image_start, out = 0;
+    const std::uint64_t guard = options().simulated ? 4096 : 65536;
     for (argument &a : arguments_) {
         argument_descriptor &s = a.wire;
         s.guard = s.where == argument_memory::value ? 0 : guard;
@@ -91,21 +90,16 @@ argument_images::argument_images(std::vector<argument> &arguments) : arguments_(
             end_case(verdict::INFRA_ERROR,
                      fmt::format("`{}` is several buffers, which hold no poison.", s.name),
                      "In grade.cpp: pass changed_in_place values.");
-        s.input = in;
-        s.output_at = out;
-        in += image_size(s);
-        out += image_size(s);
+        s.input = end_;
+        s.output_at = end_ - image_start;
+        end_ += image_size(s);
     }
-    end_ = in;
-    out_end_ = out;
     std::uint64_t reports = report_bytes * static_cast<unsigned>(std::max(1, current_case().ranks));
-    if (in > inputs().size() || out + reports > submission_worker().output().size())
+    if (end_ > inputs().size() || report_at() + reports > submission_worker().output().size())
         end_case(verdict::INFRA_ERROR,
                  fmt::format("The case's arguments take {} MiB and do not fit the shared memory.",
-                             in >> 20));
+                             end_ >> 20));
 }
-
-std::uint64_t argument_images::report_at() const { return align_up(out_end_); }
 
 void argument_images::fill(bool second)
 {

@@ -13,7 +13,8 @@ namespace grading {
 constexpr std::uint64_t image_start = 1 << 20;  // in the input memory; bytes below are unused
 constexpr std::uint64_t report_bytes = 8 << 20; // for the simulator's report, behind the images
 
-std::uint64_t image_size(const argument_descriptor &); // of all its parts, guards included
+// Bytes of all parts of an argument with their guards: a multiple of 256.
+std::uint64_t image_size(const argument_descriptor &);
 
 // Address of an argument's payload in the input memory, and in the output memory after the call.
 const std::byte *given(const argument &, unsigned part = 0);
@@ -30,7 +31,7 @@ public:
     explicit argument_images(std::vector<argument> &arguments);
 
     std::uint64_t end() const { return end_; }
-    std::uint64_t report_at() const;
+    std::uint64_t report_at() const { return end_ - image_start; } // in the output memory
 
     // Writes guards, values, inputs, and fresh poison into the outputs. In the second of two equal
     // calls the poison differs from the bytes that the first returned, so an element that still
@@ -40,7 +41,7 @@ public:
 
 private:
     std::vector<argument> &arguments_;
-    std::uint64_t end_ = 0, out_end_ = 0;
+    std::uint64_t end_ = image_start; // in the input memory
 };
 
 } // namespace grading

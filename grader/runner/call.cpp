@@ -96,6 +96,17 @@ void check_refused_late(const answer &stored, const std::string &function)
              "Finish the work before returning: no thread of yours may go on.");
 }
 
+// Copies the images of the last call back into the output memory, again if it was done before.
+answer store_images(const std::string &function, const char *doing)
+{
+    request store;
+    store.what = command::store;
+    answer stored = ask_submission(store, std::chrono::seconds(30), function);
+    require_answer(stored, doing);
+    check_refused_late(stored, function);
+    return stored;
+}
+
 // Ends the case if simulated devices refused work before the call.
 void check_refused_early(const answer &ran, const std::string &function)
 {
@@ -113,30 +124,29 @@ void check_refused_early(const answer &ran, const std::string &function)
 bool call_once(std::vector<argument> &arguments, argument_images &images, const char *function,
                void *result, std::size_t result_bytes)
 {
+    const case_record &c = current_case();
     // A submission may remember which peer access it enabled, or the number of multiprocessors.
     // When these change, it gets a fresh process.
     static std::pair<std::uint64_t, int> previous;
-    const std::pair wanted(current_case().closed_peers, current_case().multiprocessors);
+    const std::pair wanted(c.closed_peers, c.multiprocessors);
     if (std::exchange(previous, wanted) != wanted) restart_workers();
     counters().of_last_call.clear();
-    images.fill(current_case().repeating);
+    images.fill(c.repeating);
     request load = load_request(arguments, function), run = run_request(function);
     // Another order exposes results that depend on the order of blocks and warps.
-    if (current_case().repeating || options().random_schedule) run.flags |= another_order;
+    if (c.repeating || options().random_schedule) run.flags |= another_order;
     if (options().simulated) {
-        run.closed_peers = current_case().closed_peers;
-        run.multiprocessors = current_case().multiprocessors;
+        run.closed_peers = c.closed_peers;
+        run.multiprocessors = c.multiprocessors;
     }
     if (streams_of_case() == stream_work::late) run.flags |= late_streams;
     if (streams_of_case() == stream_work::shuffled) run.flags |= shuffled_streams;
-    if (options().simulated && current_case().any_blocks_first)
-        run.flags |= another_order | any_blocks_first;
-    run.launch_places = static_cast<std::uint32_t>(current_case().launch_places);
-    if ((run.flags & another_order) != 0 && current_case().others_launch)
-        run.flags |= others_launch;
+    if (options().simulated && c.any_blocks_first) run.flags |= another_order | any_blocks_first;
+    run.launch_places = static_cast<std::uint32_t>(c.launch_places);
+    if ((run.flags & another_order) != 0 && c.others_launch) run.flags |= others_launch;
     if (run.flags & (another_order | shuffled_streams))
         run.pattern = static_cast<std::uint32_t>(case_seed()) | 1;
-    if (current_case().ranks)
+    if (c.ranks)
         forget_call(); // a replay runs in one process
     else
         remember_call(load, run, image_start, images.end());
@@ -159,7 +169,7 @@ bool call_once(std::vector<argument> &arguments, argument_images &images, const 
         check_findings(images.report_at(), arguments);
     keep_before_crash(ran, arguments);
     require_answer(ran, fmt::format("calling {}", function));
-    for (int k = 0; k < current_case().ranks; ++k) {
+    for (int k = 0; k < c.ranks; ++k) {
         auto at = static_cast<std::size_t>(k);
         counters().results_of_ranks.push_back(ran.value.of_rank[at].result);
         if (at < counters().of_ranks.size())
@@ -176,11 +186,7 @@ bool call_once(std::vector<argument> &arguments, argument_images &images, const 
     if (result && ran.value.returned_bytes != result_bytes) // benchmarks ignore the result
         end_case(verdict::PROTOCOL_ERROR, "The worker returned a result of another type.");
     if (result_bytes) std::memcpy(result, ran.value.result, result_bytes);
-    request store;
-    store.what = command::store;
-    answer stored = ask_submission(store, std::chrono::seconds(30), function);
-    require_answer(stored, "reading the results");
-    check_refused_late(stored, function);
+    const answer stored = store_images(function, "reading the results");
     if (std::uint32_t late = stored.value.changed_late; late && late <= arguments.size())
         end_for_late_write(arguments[late - 1]);
     return ran.value.threads_left > 0;
@@ -196,11 +202,7 @@ void check_late_writes(const std::vector<argument> &arguments, bool threads_left
     auto until =
         std::chrono::steady_clock::now() + std::chrono::milliseconds(threads_left ? 500 : 0);
     do {
-        request store;
-        store.what = command::store;
-        const answer stored = ask_submission(store, std::chrono::seconds(30), function);
-        require_answer(stored, "reading the results again");
-        check_refused_late(stored, function);
+        store_images(function, "reading the results again");
         for (std::size_t j = 0; j < arguments.size(); ++j) {
             const argument &a = arguments[j];
             if (a.wire.where == argument_memory::value || parts_of(a.wire) > 1) continue;
@@ -215,14 +217,15 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
                std::size_t result_bytes)
 {
     begin_call(function, arguments);
-    current_case().repeating = current_case().late_again = current_case().was_late = false;
-    current_case().refused.clear();
-    current_case().failed = {};
-    current_case().older.clear();
-    current_case().outputs.clear();
+    case_record &c = current_case();
+    c.repeating = c.late_again = c.was_late = false;
+    c.refused.clear();
+    c.failed = {};
+    c.older.clear();
+    c.outputs.clear();
     counters().results_of_ranks.clear();
     counters().of_each_call.clear();
-    for (argument &a : arguments) a.wire.last = current_case().may_read_on == a.wire.name;
+    for (argument &a : arguments) a.wire.last = c.may_read_on == a.wire.name;
     argument_images images(arguments);
 
     bool threads_left = call_once(arguments, images, function, result, result_bytes);
@@ -240,9 +243,9 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     // Call twice to catch nondeterminism. On the simulator, skip the second call for large
     // arguments, unless some output still equals its poison.
     if (!any && options().simulated && images.end() - image_start > second_call_below) return;
-    take_submission_text(current_case());
-    current_case().repeating = true;
-    current_case().late_again = current_case().was_late = counts_of_last_call().own_streams;
+    take_submission_text(c);
+    c.repeating = true;
+    c.late_again = c.was_late = counts_of_last_call().own_streams;
     call_once(arguments, images, function, result, result_bytes);
     check_guards(arguments);
     check_written(arguments, both(unwritten, still_poisoned(arguments)), function);
@@ -250,7 +253,7 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     check_untouched(arguments);
     check_done_by_kernels(function, arguments);
     keep_differing(arguments);
-    current_case().late_again = false;
+    c.late_again = false;
 }
 
 } // namespace grading

@@ -24,17 +24,12 @@ std::string counters_if_any(const std::byte *from)
     }
 }
 
-// Reads a report's counters, or ends the case.
-struct read_counters {
-    std::string text;
-    counted counts;
-};
-read_counters read_report(const std::byte *report)
+// Returns a report's counters, also as JSON, or ends the case.
+std::pair<std::string, counted> read_report(const std::byte *report)
 {
     try {
-        std::string text = report_counters({report, report_bytes});
-        counted counts = parse_counters(text);
-        return {std::move(text), std::move(counts)};
+        const std::string text = report_counters({report, report_bytes});
+        return {text, parse_counters(text)};
     } catch (const std::exception &e) {
         end_case(verdict::PROTOCOL_ERROR,
                  fmt::format("The simulator's counters cannot be read: {}.", printable(e.what())),
@@ -68,17 +63,17 @@ void keep_counters(const std::byte *report)
     counters().of_each_call.push_back(counters().of_last_call);
 }
 
-counted counters_of_rank(const std::byte *report) { return read_report(report).counts; }
+counted counters_of_rank(const std::byte *report) { return read_report(report).second; }
 
 void keep_largest_counters(const std::byte *report)
 {
     static std::uint64_t max_requests = 0;
     case_record &r = current_case();
-    read_counters c = read_report(report);
-    std::uint64_t requests = c.counts.load_requests + c.counts.store_requests;
+    const auto [text, counts] = read_report(report);
+    const std::uint64_t requests = counts.load_requests + counts.store_requests;
     if (!r.counts.empty() && requests <= max_requests) return;
     max_requests = requests;
-    r.counts = std::move(c.text);
+    r.counts = text;
 }
 
 bool stored(const counted &c) { return c.store_requests + c.global_atomic_requests > 0; }
@@ -92,33 +87,14 @@ void expect_work_of_kernels(double bytes, double multiplications)
             all.compulsory_bytes += of_rank.compulsory_bytes;
             all.multiplications += of_rank.multiplications;
         }
-    else if (counters().of_last_call.empty())
+    else if (!counters_known())
         return;
     else
         all = counts_of_last_call();
     check_kernels_worked(current_case().function, bytes, multiplications, all);
 }
 
-std::string default_stream_hint()
-{
-    if (!counts_of_last_call().default_stream_alone) return {};
-    return "A kernel went to the default stream, which your non-blocking streams do not wait for, "
-           "nor it for them: is the stream named in every launch, fourth between <<< and >>>?";
-}
-
 bool kernels_stored() { return stored(counts_of_last_call()); }
-
-bool may_count_by_atomics()
-{
-    return counters().of_last_call.empty() || counts_of_last_call().atomic_requests > 0;
-}
-
-std::string idle_wait_hint()
-{
-    if (counts_of_last_call().idle_waits == 0) return {};
-    return "A stream was told to wait for an event in which this call had recorded nothing yet: "
-           "such a wait is over at once. Does cudaEventRecord come before cudaStreamWaitEvent?";
-}
 
 std::span<const std::uint64_t> returned_by_ranks() { return counters().results_of_ranks; }
 

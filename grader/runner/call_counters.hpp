@@ -36,15 +36,4 @@ void keep_largest_counters(const std::byte *report);
 // True if kernels stored anything in device memory.
 bool stored(const counted &);
 
-// True if kernels of the last call used atomics, or if no counters are known.
-bool may_count_by_atomics();
-
-// Hint if the last call on the simulator launched a kernel in the default stream beside streams
-// that it does not wait for; else empty.
-std::string default_stream_hint();
-
-// Hint if, in the last call on the simulator, a stream waited for an event in which nothing had
-// been recorded; else empty.
-std::string idle_wait_hint();
-
 } // namespace grading

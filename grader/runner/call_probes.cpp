@@ -12,7 +12,6 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,12 +20,11 @@ namespace grading {
 
 namespace {
 
-// Switches to the simulator as long as `scope` lives. Ends the case if there is no simulator.
-void use_simulator(std::optional<on_simulator> &scope)
+// Ends the case if there is no simulator.
+on_simulator use_simulator()
 {
-    if (!simulated() && !can_count())
-        end_case(verdict::SKIPPED, "This asks for the simulator, and there is none.");
-    if (!simulated()) scope.emplace();
+    if (!can_count()) end_case(verdict::SKIPPED, "This asks for the simulator, and there is none.");
+    return on_simulator();
 }
 
 // Returns the scratch bytes that the function asks for. The function itself is not called.
@@ -47,8 +45,7 @@ std::uint64_t ask_for_scratch(const char *function, std::vector<argument> argume
 
 bool reads_on(const std::string &array, const std::function<void()> &call)
 {
-    std::optional<on_simulator> scope;
-    use_simulator(scope);
+    const on_simulator scope = use_simulator();
     bool in_every_order = true, usual = options().random_schedule;
     current_case().may_read_on = array;
     for (bool random : {false, true}) {
@@ -84,16 +81,14 @@ void expect_launches(const std::string &array, const std::function<void()> &call
 
 bool leaks(const std::function<void()> &call)
 {
-    std::optional<on_simulator> scope;
-    use_simulator(scope);
+    const on_simulator scope = use_simulator();
     call(); // call twice: memory cached by the first call is not a leak
     return counts_of_last_call().kept_bytes > 0;
 }
 
 std::uint64_t leaked_handles(const std::function<void()> &call)
 {
-    std::optional<on_simulator> scope;
-    use_simulator(scope);
+    const on_simulator scope = use_simulator();
     call();
     return counts_of_last_call().kept_handles;
 }
@@ -141,8 +136,7 @@ void run_on_ranks(int ranks)
 
 std::vector<counted> count_ranks(const std::function<void()> &call)
 {
-    std::optional<on_simulator> scope;
-    use_simulator(scope);
+    const on_simulator scope = use_simulator();
     call();
     return counters().of_ranks;
 }

@@ -8,15 +8,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 
 namespace grading {
 
 namespace {
 
 constexpr std::size_t max_lines_named = 3;
-
-bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 // Returns `source` with comments replaced by blanks.
 std::string without_comments(std::string_view source)
@@ -48,13 +45,7 @@ std::string without_comments(std::string_view source)
 
 bool calls(std::string_view line, std::string_view name)
 {
-    if (name == "cudaLaunchKernel" && line.find("<<<") != line.npos) return true;
-    for (std::size_t at = line.find(name); at != line.npos; at = line.find(name, at + 1)) {
-        const bool begins = at == 0 || !is_name_char(line[at - 1]);
-        const std::size_t end = at + name.size();
-        if (begins && (end == line.size() || !is_name_char(line[end]))) return true;
-    }
-    return false;
+    return holds_word(line, name) || (name == "cudaLaunchKernel" && line.find("<<<") != line.npos);
 }
 
 } // namespace

@@ -5,7 +5,6 @@
 #include "case_run.hpp"
 #include "index_hints.hpp"
 #include "report.hpp"
-#include "simulator/machine/finding.hpp"
 #include "worker_verdict.hpp"
 
 #include <fmt/format.h>
@@ -89,8 +88,7 @@ std::string second_call_hint(const simulator_finding &f)
         return {};
     return "A first, equal call was right. In the second, scratch and outputs hold other bytes, "
            "and blocks run in another order: what is kept from call to call (static, __device__), "
-           "or "
-           "depends on that order?";
+           "or depends on that order?";
 }
 
 // True if two threads of a grid wrote the same location in device memory.
@@ -169,7 +167,7 @@ std::string race_hint(const simulator_finding &f)
 std::string hint_of(const simulator_finding &f, const std::vector<argument> &arguments, bool order)
 {
     using enum simulator::finding_kind;
-    if (static_cast<simulator::finding_kind>(f.kind) == unsupported)
+    if (kind_of(f) == unsupported)
         return options().counting
                    ? "Only the simulator can judge this case: do it in another way."
                    : "On a machine with a GPU, --backend gpu can judge this case. Else do it in "
@@ -177,7 +175,7 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
     if (f.host_call && f.where[0])
         return "Does the pointer belong to the array that is meant, is it freed only once and "
                "after its last use, and does the size count bytes?";
-    switch (static_cast<simulator::finding_kind>(f.kind)) {
+    switch (kind_of(f)) {
     case out_of_bounds: {
         if (in_closed_memory(f))
             return "Is the device current that is meant? If so, give it access to the other's "
@@ -260,7 +258,7 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
 verdict verdict_of(const simulator_finding &f)
 {
     using enum simulator::finding_kind;
-    switch (static_cast<simulator::finding_kind>(f.kind)) {
+    switch (kind_of(f)) {
     // Near a named buffer it is the student's index arithmetic. Far from any buffer, or in another
     // device's memory, a GPU reports error 700.
     case out_of_bounds:
@@ -286,7 +284,7 @@ verdict verdict_of(const simulator_finding &f)
 bool lacks_order(const simulator_finding &f, const std::vector<argument> &arguments)
 {
     using enum simulator::finding_kind;
-    const auto kind = static_cast<simulator::finding_kind>(f.kind);
+    const simulator::finding_kind kind = kind_of(f);
     if (kind == race && f.other_grid) return true;
     if (streams_of_case() != stream_work::as_queued &&
         (kind == uninitialised || kind == use_after_free))

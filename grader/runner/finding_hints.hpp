@@ -2,6 +2,7 @@
 #pragma once
 
 #include "argument.hpp"
+#include "simulator/machine/finding.hpp"
 #include "simulator/runtime/harness.h"
 #include "text/verdict.hpp"
 
@@ -9,6 +10,11 @@
 #include <vector>
 
 namespace grading {
+
+inline simulator::finding_kind kind_of(const simulator_finding &f)
+{
+    return static_cast<simulator::finding_kind>(f.kind);
+}
 
 verdict verdict_of(const simulator_finding &);
 

@@ -31,6 +31,23 @@ std::optional<misconception<float>> known_too_many(const argument &a)
     return {};
 }
 
+// The changed bytes of a guard, by their distance from the first byte of the payload.
+struct guard_changes {
+    std::int64_t count = 0, first = 0, last = 0;
+};
+
+guard_changes changes_between(std::int64_t from, std::int64_t to, const std::byte *before,
+                              const std::byte *after)
+{
+    guard_changes changed;
+    for (std::int64_t i = from; i < to; ++i) {
+        if (before[i] == after[i]) continue;
+        if (changed.count++ == 0) changed.first = i;
+        changed.last = i;
+    }
+    return changed;
+}
+
 } // namespace
 
 void check_guards(const std::vector<argument> &arguments)
@@ -41,46 +58,34 @@ void check_guards(const std::vector<argument> &arguments)
         std::uint64_t each = s.bytes / parts_of(s);
         for (unsigned k = 0; k < parts_of(s); ++k) {
             const std::byte *before = given(a, k), *after = returned(a, k);
-            auto changed = [&](std::int64_t i) { return before[i] != after[i]; };
-            auto g = static_cast<std::int64_t>(s.guard), n = static_cast<std::int64_t>(each);
-            std::int64_t past = 0, ahead = 0, first_past = -1, last_ahead = 0;
-            if (std::memcmp(before + n, after + n, s.guard) != 0)
-                for (std::int64_t i = n; i < n + g; ++i)
-                    if (changed(i)) {
-                        if (first_past < 0) first_past = i;
-                        ++past;
-                    }
-            if (std::memcmp(before - g, after - g, s.guard) != 0)
-                for (std::int64_t i = -g; i < 0; ++i)
-                    if (changed(i)) {
-                        last_ahead = i;
-                        ++ahead;
-                    }
-            std::string name = argument_name(a, k);
-            auto e = static_cast<std::int64_t>(s.element);
-            if (past && s.scratch)
+            const auto g = static_cast<std::int64_t>(s.guard), n = static_cast<std::int64_t>(each),
+                       e = static_cast<std::int64_t>(s.element);
+            const guard_changes past = changes_between(n, n + g, before, after);
+            const guard_changes ahead = changes_between(-g, 0, before, after);
+            const std::string name = argument_name(a, k);
+            if (past.count && s.scratch)
                 end_case(verdict::OUT_OF_BOUNDS,
                          fmt::format("The call wrote past the end of {}, which has the {} bytes "
                                      "that {}_scratch asked for: the first write is at byte {}.",
                                      name, a.scratch_bytes, current_case().function,
-                                     a.scratch_bytes + static_cast<std::uint64_t>(first_past)),
+                                     a.scratch_bytes + static_cast<std::uint64_t>(past.first)),
                          "Ask for more, or look for an index, or a copy's number of bytes, that "
                          "can be too large.");
-            if (past)
+            if (past.count)
                 end_case(
                     verdict::OUT_OF_BOUNDS,
                     fmt::format(
                         "The call wrote past the end of {}, which has {}: the first write is at "
                         "index {}.",
-                        name, elements(each / s.element), first_past / e),
-                    large_index_hint(first_past < n + e && past <= e, true, name,
+                        name, elements(each / s.element), past.first / e),
+                    large_index_hint(past.first < n + e && past.count <= e, true, name,
                                      current_case().copied));
-            if (ahead)
-                end_case(
-                    verdict::OUT_OF_BOUNDS,
-                    fmt::format("The call wrote before the start of {}: at index {}.", name,
-                                -((-last_ahead + e - 1) / e)),
-                    negative_index_hint(last_ahead + e >= 0 && ahead <= e, current_case().copied));
+            if (ahead.count)
+                end_case(verdict::OUT_OF_BOUNDS,
+                         fmt::format("The call wrote before the start of {}: at index {}.", name,
+                                     -((-ahead.last + e - 1) / e)),
+                         negative_index_hint(ahead.last + e >= 0 && ahead.count <= e,
+                                             current_case().copied));
         }
     }
 }

@@ -53,26 +53,16 @@ case_result result_in(const json &j)
     return r;
 }
 
-// The number of the next group, shared by several processes.
-class shared_number {
-public:
-    shared_number()
-        : memory_(mmap(nullptr, sizeof(number), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                       -1, 0))
-    {
-        if (memory_ == MAP_FAILED) throw_errno("mapping memory for several processes");
-        new (memory_) number(0);
-    }
-    ~shared_number() { munmap(memory_, sizeof(number)); }
-    shared_number(const shared_number &) = delete;
-    shared_number &operator=(const shared_number &) = delete;
-    unsigned take() { return static_cast<number *>(memory_)->fetch_add(1); }
-
-private:
-    using number = std::atomic<unsigned>;
-    static_assert(number::is_always_lock_free);
-    void *memory_;
-};
+// Makes a counter that processes forked from this one share. Its page is never unmapped.
+std::atomic<unsigned> &shared_counter()
+{
+    using counter = std::atomic<unsigned>;
+    static_assert(counter::is_always_lock_free);
+    void *memory =
+        mmap(nullptr, sizeof(counter), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw_errno("mapping memory for several processes");
+    return *new (memory) counter(0);
+}
 
 struct forked {
     pid_t process;
@@ -98,27 +88,6 @@ std::vector<std::uint8_t> read_all(int from)
     }
     return bytes;
 }
-
-// Groups that are left, taken by several processes.
-class shared_groups {
-public:
-    explicit shared_groups(const std::vector<case_group> &groups) : groups_(groups) {}
-
-    // Runs groups until none is left. Returns their results, each with its index in records().
-    json work(const std::function<void(const case_group &)> &run)
-    {
-        json done = json::array();
-        for (unsigned k; (k = next_.take()) < groups_.size();) {
-            run(groups_[k]);
-            for (std::size_t i : groups_[k]) done.push_back({i, with_all(records()[i])});
-        }
-        return done;
-    }
-
-private:
-    const std::vector<case_group> &groups_;
-    shared_number next_;
-};
 
 forked fork_to(const std::function<json()> &work, const std::function<void()> &leave)
 {
@@ -204,11 +173,19 @@ void run_groups(std::vector<case_group> groups, int others,
     if (others > 0)
         std::stable_sort(groups.begin(), groups.end(),
                          [](const auto &a, const auto &b) { return a.size() > b.size(); });
-    shared_groups shared(groups);
+    std::atomic<unsigned> &next = shared_counter();
+    // Runs groups until none is left. Returns their results, each with its index in records().
+    const auto work = [&] {
+        json done = json::array();
+        for (unsigned k; (k = next++) < groups.size();) {
+            run(groups[k]);
+            for (std::size_t i : groups[k]) done.push_back({i, with_all(records()[i])});
+        }
+        return done;
+    };
     std::vector<forked> forks;
-    for (int k = 0; k < others; ++k)
-        forks.push_back(fork_to([&] { return shared.work(run); }, leave));
-    shared.work(run);
+    for (int k = 0; k < others; ++k) forks.push_back(fork_to(work, leave));
+    work();
     for (const forked &other : forks) take_results(other);
     require_results(groups);
     if (others > 0) leave_out_after_endless();

@@ -5,7 +5,6 @@
 #include "report.hpp"
 #include "whole_file.hpp"
 
-#include <cctype>
 #include <filesystem>
 #include <ostream>
 
@@ -17,8 +16,7 @@ struct {
     std::uint64_t from = 0, to = 0; // equal: no call
 } last;
 
-constexpr std::uint64_t max_kept_bytes =
-    1 << 30; // bytes of arguments, so that a disk does not fill up
+constexpr std::uint64_t max_kept_bytes = 1 << 30; // so that a disk does not fill up
 } // namespace
 
 void remember_call(const request &load, const request &run, std::uint64_t from, std::uint64_t to)
@@ -30,13 +28,12 @@ void forget_call() { last.to = last.from; }
 
 std::string keep_call()
 {
-    if (options().replay_folder.empty() || last.from == last.to) return {};
-    if (last.to - last.from > max_kept_bytes) return {};
+    const std::uint64_t bytes = last.to - last.from;
+    if (options().replay_folder.empty() || bytes == 0 || bytes > max_kept_bytes) return {};
     std::string name = lab_name() + "." + current_case().name;
     for (char &c : name)
-        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_') c = '-';
-    std::filesystem::path path =
-        std::filesystem::path(options().replay_folder) / (name + ".replay");
+        if (!is_name_char(c) && c != '.') c = '-';
+    const auto path = std::filesystem::path(options().replay_folder) / (name + ".replay");
     // A verdict does not depend on its replay, so errors are ignored.
     std::error_code unwritable;
     std::filesystem::create_directories(path.parent_path(), unwritable);
@@ -46,7 +43,7 @@ std::string keep_call()
         file.write(reinterpret_cast<const char *>(&load), sizeof load);
         file.write(reinterpret_cast<const char *>(&last.run), sizeof last.run);
         file.write(reinterpret_cast<const char *>(inputs().data() + last.from),
-                   static_cast<std::streamsize>(last.to - last.from));
+                   static_cast<std::streamsize>(bytes));
     });
     return problem == 0 ? path.string() : std::string();
 }

@@ -22,11 +22,11 @@ struct run_options {
     std::string picture_folder; // for the pictures that cases draw; empty: none are written
     bool keep_replays = false;  // also for passed cases
     bool keep_counts = false;   // keep the simulator's counters of each case's largest call
-    bool random_schedule =
-        false;                 // simulator: blocks and warps take turns by the seed in every call
-    bool late_streams = false; // simulator: streams' work runs as late as waits allow
-    int patience = 1;          // factor on every time limit, for a busy machine
-    bool sandbox = true;       // use the strongest sandbox available
+    // Simulator: in every call blocks and warps take turns by the seed.
+    bool random_schedule = false;
+    bool late_streams = false;    // simulator: streams' work runs as late as waits allow
+    int patience = 1;             // factor on every time limit, for a busy machine
+    bool sandbox = true;          // use the strongest sandbox available
     bool require_sandbox = false; // grade nothing without a sandbox
 };
 inline run_options &options()

@@ -6,8 +6,6 @@
 #include "case_run.hpp"
 #include "finding_hints.hpp"
 #include "report.hpp"
-#include "simulator/machine/finding.hpp"
-#include "simulator/runtime/harness.h"
 
 #include <fmt/format.h>
 
@@ -36,7 +34,7 @@ bool takes_too_long(const simulator_finding &f) { return std::strstr(f.detail, "
 const char *name_of(const simulator_finding &f)
 {
     using enum simulator::finding_kind;
-    switch (static_cast<simulator::finding_kind>(f.kind)) {
+    switch (kind_of(f)) {
     case out_of_bounds:
         return "reached outside its memory";
     case use_after_free:
@@ -81,18 +79,13 @@ std::string as_sentence(std::string text)
     return text.back() == '.' || text.back() == '?' ? text : text + ".";
 }
 
-// Sentence about a runtime call by the host, which has no kernel, line or thread.
-std::string sentence_of_call(const simulator_finding &f)
-{
-    if (!f.where[0]) return as_sentence(f.detail);
-    return fmt::format("In a call by the host, {}: {}.", f.detail, f.where);
-}
-
 std::string sentence(const simulator_finding &f)
 {
     using enum simulator::finding_kind;
-    auto kind = static_cast<simulator::finding_kind>(f.kind);
-    if (f.host_call && f.detail[0]) return sentence_of_call(f);
+    const simulator::finding_kind kind = kind_of(f);
+    if (f.host_call && f.detail[0]) // it has no kernel, line or thread
+        return f.where[0] ? fmt::format("In a call by the host, {}: {}.", f.detail, f.where)
+                          : as_sentence(f.detail);
     std::string s = f.kernel[0] ? fmt::format("Kernel {}", f.kernel) : "The code";
     s += fmt::format(" {}", name_of(f));
     if (kind == barrier) s += fmt::format(" {}", f.where);
@@ -136,10 +129,9 @@ bool reads_output(const simulator_finding &f, const std::vector<argument> &argum
 // else can lie behind it.
 bool reads_past_end(const simulator_finding &f, const std::string &array)
 {
-    bool outside =
-        static_cast<simulator::finding_kind>(f.kind) == simulator::finding_kind::out_of_bounds;
-    std::string before = "before the start of `" + array + "`";
-    return !array.empty() && outside && !f.write && !std::strstr(f.where, before.c_str());
+    const std::string before = "before the start of `" + array + "`";
+    return !array.empty() && kind_of(f) == simulator::finding_kind::out_of_bounds && !f.write &&
+           !std::strstr(f.where, before.c_str());
 }
 
 // Returns the cause of a bad address: an uninitialised read that the same kernel made earlier, if
@@ -148,7 +140,7 @@ using finding_iterator = std::vector<simulator_finding>::iterator;
 finding_iterator cause_of(finding_iterator last, std::vector<simulator_finding> &found)
 {
     using enum simulator::finding_kind;
-    const auto kind = static_cast<simulator::finding_kind>(last->kind);
+    const simulator::finding_kind kind = kind_of(*last);
     if (kind != out_of_bounds && kind != host_pointer && kind != null_pointer && kind != misaligned)
         return last;
     return std::find_if(found.begin(), last, [&](const simulator_finding &f) {
@@ -169,16 +161,14 @@ std::vector<simulator_finding> faults_in(const std::byte *from)
     // The student's code may handle a refused launch or a failed call. It counts only if its error
     // is left unchecked.
     std::erase_if(found, [](const simulator_finding &f) {
-        auto kind = static_cast<simulator::finding_kind>(f.kind);
-        bool refused = kind == simulator::finding_kind::refused_launch;
-        bool unwatched = kind == simulator::finding_kind::unwatched;
-        bool failed = kind == simulator::finding_kind::failed_call;
-        bool older = kind == simulator::finding_kind::older_value;
-        if (refused) current_case().refused = printable(f.detail);
-        if (older && current_case().older.empty()) current_case().older = printable(sentence(f));
-        if (unwatched) current_case().unwatched = printable(f.kernel);
-        if (failed && current_case().failed.name.empty())
-            current_case().failed = {printable(f.kernel), printable(f.where), printable(f.detail)};
+        using enum simulator::finding_kind;
+        const simulator::finding_kind kind = kind_of(f);
+        case_record &r = current_case();
+        if (kind == refused_launch) r.refused = printable(f.detail);
+        if (kind == older_value && r.older.empty()) r.older = printable(sentence(f));
+        if (kind == unwatched) r.unwatched = printable(f.kernel);
+        if (kind == failed_call && !r.failed)
+            r.failed = {printable(f.kernel), printable(f.where), printable(f.detail)};
         return !is_fault(kind);
     });
     return found;

@@ -8,8 +8,8 @@
 
 namespace grading {
 
-// Times are medians, per call, in milliseconds. NaN: not
-// measured (on the simulator: everything but the counters and the steps).
+// Times are medians, per call, in milliseconds. NaN: not measured (on the simulator: everything but
+// the counters and the steps).
 struct speed_result {
     static constexpr double none = std::numeric_limits<double>::quiet_NaN();
     double median = none, low = none, high = none; // naive's time over the submission's

@@ -25,10 +25,4 @@ int write_whole(const std::string &path, const std::function<void(std::ostream &
     return problem;
 }
 
-std::string file_text(const std::string &path)
-{
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
 } // namespace grading

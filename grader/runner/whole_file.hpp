@@ -1,4 +1,4 @@
-// Files that are written completely or not at all, and reading them.
+// Files that are written completely or not at all.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,5 @@ namespace grading {
 // Writes a temporary file beside `path`, then renames it. Returns 0, or the errno of the failure;
 // `path` is then unchanged.
 int write_whole(const std::string &path, const std::function<void(std::ostream &)> &write);
-
-std::string file_text(const std::string &path); // empty if the file cannot be read
 
 } // namespace grading

@@ -257,8 +257,7 @@ void require_answer(const answer &a, const std::string &doing)
                      fmt::format("MPI ended rank {} while {}: {}.", a.rank, doing,
                                  printable(a.value.text)),
                      "Does every rank make every call, in the same order, and do the calls agree "
-                     "about rank, "
-                     "tag, count and type?");
+                     "about rank, tag, count and type?");
         end_case(verdict::EARLY_EXIT,
                  fmt::format("{} ended with status {} while {}.", process_name(a), a.status, doing),
                  "A contract function returns to its caller; it must not call exit.");

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -28,11 +29,15 @@ struct processes {
     worker submission, naive, library;
     worker ranks;            // the submission's, of Open MPI
     int number_of_ranks = 0; // of `ranks`
-    device_facts facts;
-    bool have_facts = false;
+    std::optional<device_facts> facts;
 };
 processes of_backend[2];
 processes &all() { return of_backend[options().simulated]; }
+
+bool succeeded(const answer &a)
+{
+    return a.how == worker_exit::answered && a.value.status == reply_status::done;
+}
 
 // Selects the program linked for the backend in use.
 const std::string &program(const std::string &main, const std::string &counting)
@@ -122,10 +127,9 @@ bool ranks_of_naive_start()
     worker ranks;
     request r;
     r.what = command::drop; // no set is dropped: the ranks only have to answer
-    answer a = started(ranks, program(options().naive, options().counting_naive), options().sandbox,
-                       current_case().ranks)
-                   .ask(r, std::chrono::seconds(30));
-    return a.how == worker_exit::answered && a.value.status == reply_status::done;
+    return succeeded(started(ranks, program(options().naive, options().counting_naive),
+                             options().sandbox, current_case().ranks)
+                         .ask(r, std::chrono::seconds(30)));
 }
 
 void take_submission_text(case_record &r)
@@ -140,14 +144,12 @@ void take_submission_text(case_record &r)
 
 on_simulator::on_simulator() : was_(options().simulated)
 {
-    options().counting = !was_;
-    options().simulated = true;
+    if (!was_) options().counting = options().simulated = true;
 }
 
 on_simulator::~on_simulator()
 {
-    options().counting = false;
-    options().simulated = was_;
+    if (!was_) options().counting = options().simulated = false;
 }
 
 bool can_count()
@@ -158,22 +160,18 @@ bool can_count()
 
 bool simulated() { return options().simulated; }
 
-std::string find_device()
+namespace {
+
+// Asks naive's worker about the device as it is now. Empty: the worker does not answer.
+std::optional<device_facts> ask_facts()
 {
-    processes &p = all();
-    if (p.have_facts) return {};
     request r;
     r.what = command::facts;
-    answer a = naive_worker().ask(r, std::chrono::seconds(60));
-    if (a.how != worker_exit::answered || a.value.status != reply_status::done)
-        return "the worker of the naive reference does not answer";
-    std::memcpy(&p.facts, naive_worker().output().data(), sizeof p.facts);
-    if (!p.facts.present) return p.facts.error_text;
-    p.have_facts = true;
-    return {};
+    if (!succeeded(naive_worker().ask(r, std::chrono::seconds(60)))) return {};
+    device_facts facts;
+    std::memcpy(&facts, naive_worker().output().data(), sizeof facts);
+    return facts;
 }
-
-namespace {
 
 std::string describe(std::uint64_t escapes)
 {
@@ -203,14 +201,38 @@ found_sandbox try_sandbox()
     std::copy(file.begin(), file.end(), reinterpret_cast<char *>(inputs().data()));
     const answer a = naive_worker().ask(r, std::chrono::seconds(60));
     std::fill_n(inputs().data(), file.size(), std::byte{});
-    if (a.how != worker_exit::answered || a.value.status != reply_status::done)
+    if (!succeeded(a))
         return {confinement::none, "the worker of the naive reference did not answer in it"};
     const std::string escapes = describe(a.value.result[0]);
     if (escapes.empty()) return {how, {}};
     return {confinement::none, "a process in it could still " + escapes};
 }
 
+// True if the submission held most of the device's memory, more than any lab gives it. Ends its
+// worker to find out.
+bool submission_held_the_device()
+{
+    if (!all().submission.alive()) return false;
+    auto free_memory = [] { return ask_facts().value_or(device_facts{}).memory_free; };
+    const std::uint64_t before = free_memory();
+    all().submission = worker();
+    const std::uint64_t after = free_memory();
+    const std::uint64_t most = all().facts.value_or(device_facts{}).memory_bytes / 2;
+    return after > before && after - before > most;
+}
+
 } // namespace
+
+std::string find_device()
+{
+    processes &p = all();
+    if (p.facts) return {};
+    const std::optional<device_facts> facts = ask_facts();
+    if (!facts) return "the worker of the naive reference does not answer";
+    if (!facts->present) return facts->error_text;
+    p.facts = facts;
+    return {};
+}
 
 const found_sandbox &sandbox_found()
 {
@@ -223,39 +245,12 @@ const device_facts &device()
     std::string problem = find_device();
     if (!problem.empty())
         end_case(verdict::INFRA_ERROR, fmt::format("No device can be used: {}.", problem));
-    return all().facts;
+    return *all().facts;
 }
-
-namespace {
-
-// Free memory as naive's worker reports it; 0 if it does not answer.
-std::uint64_t free_device_memory()
-{
-    request r;
-    r.what = command::facts;
-    answer a = naive_worker().ask(r, std::chrono::seconds(60));
-    device_facts f;
-    if (a.how == worker_exit::answered && a.value.status == reply_status::done)
-        std::memcpy(&f, naive_worker().output().data(), sizeof f);
-    return f.memory_free;
-}
-
-// True if the submission held most of the device's memory, more than any lab gives it. Ends its
-// worker to find out.
-bool submission_held_the_device()
-{
-    if (!all().submission.alive()) return false;
-    const std::uint64_t before = free_device_memory();
-    all().submission = worker();
-    const std::uint64_t after = free_device_memory();
-    return after > before && after - before > all().facts.memory_bytes / 2;
-}
-
-} // namespace
 
 void require_trusted(const answer &a, const std::string &doing)
 {
-    if (a.how == worker_exit::answered && a.value.status == reply_status::done) return;
+    if (succeeded(a)) return;
     if (submission_held_the_device())
         end_case(verdict::RESOURCE_LIMIT,
                  fmt::format("The submission's process held most of the device's memory, and a "

@@ -15,7 +15,7 @@ bool have_library();
 worker &library_worker();
 shared_memory &inputs();
 
-// While one lives, every call runs on the simulator, in separate workers.
+// While one lives, every call runs on the simulator; on a GPU machine, in separate workers.
 class on_simulator {
 public:
     on_simulator();
@@ -26,7 +26,7 @@ public:
 private:
     bool was_;
 };
-bool can_count(); // true if the run has workers linked with the simulator
+bool can_count(); // true if the run has a simulator
 
 struct case_record;
 void take_submission_text(case_record &r); // text printed since the last case

@@ -116,7 +116,7 @@ def original(name):
 
 
 def check_files():
-    verdicts = set(re.findall(r"^    ([A-Z_]+),", (TOP / "grader/text/verdict.hpp").read_text(encoding="utf-8"), re.M))
+    verdicts = set(re.findall(r"\bX\(([A-Z_]+)\)", (TOP / "grader/text/verdict.hpp").read_text(encoding="utf-8")))
     tracked = tracked_files()
     build = "\n".join(path.read_text(encoding="utf-8") for path in tracked if path.name == "meson.build")
     for path in tracked:

@@ -1,6 +1,8 @@
 // Finds functions by their braces, outside of comments and literals.
 #include "source_view.hpp"
 
+#include "words.hpp"
+
 #include <algorithm>
 #include <cctype>
 
@@ -98,19 +100,6 @@ private:
     bool begins_ = true; // only blanks on this line so far
 };
 
-bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
-bool holds_word(const std::string &text, std::string_view word)
-{
-    for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
-        std::size_t end = at + word.size();
-        if ((at == 0 || !is_name_char(text[at - 1])) &&
-            (end == text.size() || !is_name_char(text[end])))
-            return true;
-    }
-    return false;
-}
-
 // Returns the first word before a parenthesis that is not an attribute.
 std::string name_in(const std::string &head)
 {
@@ -123,7 +112,7 @@ std::string name_in(const std::string &head)
         std::size_t begin = end;
         while (begin > 0 && is_name_char(head[begin - 1])) --begin;
         std::string name = head.substr(begin, end - begin);
-        if (!name.empty() && !attributes.count(name)) return name;
+        if (!name.empty() && !attributes.contains(name)) return name;
     }
     return {};
 }
@@ -186,7 +175,6 @@ std::vector<line_range> shown_lines(std::string_view source, const std::set<int>
             want(std::max(*at - context, f.first), std::min(*at + context, f.last));
             outside.erase(*at);
         }
-        // A short gap between two shown lines is shown, too.
         int last = f.first;
         for (auto at = wanted.lower_bound(f.first); at != wanted.end() && *at <= f.last; ++at) {
             if (*at - last <= min_omitted_lines) want(last, *at);

@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -21,6 +20,16 @@ std::string function_of(const std::string &case_name)
 }
 
 namespace {
+
+bool holds(const std::vector<int> &numbers, int number)
+{
+    return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+}
+
+void add_once(std::vector<int> &numbers, int number)
+{
+    if (!holds(numbers, number)) numbers.push_back(number);
+}
 
 struct heading {
     int number;
@@ -39,9 +48,8 @@ std::optional<heading> heading_in(const std::string &line)
         if (end == at || end == line.npos || end - at > max_digits) continue;
         const std::size_t of = end + 2;
         if (line.compare(end, 2, " (") != 0 || of >= line.size()) continue;
-        const bool named = std::isalnum(static_cast<unsigned char>(line[of])) || line[of] == '_';
         const std::size_t close = line.find(')', of);
-        if (named && close != line.npos)
+        if (is_name_char(line[of]) && close != line.npos)
             return heading{std::stoi(line.substr(at, end - at)), line.substr(of, close - of)};
     }
     return {};
@@ -99,13 +107,11 @@ std::set<int> begun_todos(const std::string &original, const std::string &presen
     const std::vector<todo_group> now = groups_of(present);
     for (const todo_group &was : groups_of(original)) {
         std::set<int> waiting;
-        for (const todo_group &is : now) {
-            const std::vector<int> &all = was.numbers;
-            if (std::find(all.begin(), all.end(), is.numbers.back()) == all.end()) continue;
-            for (int number : untouched(was, is)) waiting.insert(number);
-        }
+        for (const todo_group &is : now)
+            if (holds(was.numbers, is.numbers.back()))
+                for (int number : untouched(was, is)) waiting.insert(number);
         for (int number : was.numbers)
-            if (!waiting.count(number)) begun.insert(number);
+            if (!waiting.contains(number)) begun.insert(number);
     }
     return begun;
 }
@@ -118,10 +124,7 @@ std::map<std::string, std::vector<int>> todos_by_function(const std::string &tex
     for (const line_range &f : functions_of(text))
         for (int line = f.first; line <= f.last; ++line) {
             const auto todo = heading_in(all.at(std::size_t(line - 1)));
-            if (!todo) continue;
-            std::vector<int> &held = result[f.name];
-            const int number = todo->number;
-            if (std::find(held.begin(), held.end(), number) == held.end()) held.push_back(number);
+            if (todo) add_once(result[f.name], todo->number);
         }
     return result;
 }
@@ -129,25 +132,18 @@ std::map<std::string, std::vector<int>> todos_by_function(const std::string &tex
 } // namespace
 
 todo_list::todo_list(const std::string &original, const std::string &present)
+    : begun_(begun_todos(original, present))
 {
-    for (const std::string &line : lines(original)) {
-        const auto todo = heading_in(line);
-        if (!todo) continue;
-        std::vector<int> &all = numbers_[todo->of];
-        const int number = todo->number;
-        if (std::find(all.begin(), all.end(), number) == all.end()) all.push_back(number);
-    }
+    for (const std::string &line : lines(original))
+        if (const auto todo = heading_in(line)) add_once(numbers_[todo->of], todo->number);
     int at = 0;
     for (const std::string &line : lines(present)) {
         ++at;
         if (const auto todo = heading_in(line)) lines_.emplace(todo->number, at);
     }
-    const std::set<int> begun = begun_todos(original, present);
-    for (const auto &[what, all] : numbers_)
-        for (int number : all) begun_[number] = begun.count(number) > 0;
     std::map<std::string, std::vector<int>> held = todos_by_function(original);
     for (const line_range &f : functions_of(present))
-        if (held.count(f.name)) functions_.emplace_back(f, held.at(f.name));
+        if (held.contains(f.name)) functions_.emplace_back(f, held.at(f.name));
 }
 
 const std::vector<int> &todo_list::find(const std::string &what) const
@@ -170,8 +166,7 @@ std::vector<int> todo_list::of_line(const std::string &case_name, int line) cons
         const std::vector<int> &all = own(case_name);
         std::vector<int> of_the_case, first; // `first`: not for later
         for (int number : held) {
-            if (std::find(all.begin(), all.end(), number) != all.end())
-                of_the_case.push_back(number);
+            if (holds(all, number)) of_the_case.push_back(number);
             bool later = std::any_of(numbers_.begin(), numbers_.end(), [&](const auto &entry) {
                 return is_for_later(entry.first) && entry.second.front() == number;
             });
@@ -187,7 +182,7 @@ bool todo_list::waits_for_others(const std::string &case_name, int line) const
     std::vector<int> at_the_line = of_line(case_name, line);
     return !at_the_line.empty() && open_of(case_name).next != 0 &&
            std::all_of(at_the_line.begin(), at_the_line.end(),
-                       [this](int number) { return begun_.at(number); });
+                       [this](int number) { return begun_.contains(number); });
 }
 
 std::vector<int> todo_list::of_case(const std::string &case_name, int line) const
@@ -196,7 +191,7 @@ std::vector<int> todo_list::of_case(const std::string &case_name, int line) cons
     if (!at_the_line.empty()) return at_the_line;
     const std::vector<int> &all = own(case_name);
     for (int number : all)
-        if (!begun_.at(number)) return {number};
+        if (!begun_.contains(number)) return {number};
     return all;
 }
 
@@ -209,14 +204,13 @@ todo_list::open_todo todo_list::open_of(const std::string &case_name) const
 {
     open_todo open;
     for (int number : own(case_name)) {
-        if (begun_.at(number))
+        if (begun_.contains(number))
             open.some_begun = true;
         else if (open.next == 0)
             open.next = number;
         open.last = std::max(open.last, number);
     }
-    auto line = lines_.find(open.next);
-    if (line != lines_.end()) open.line = line->second;
+    if (auto line = lines_.find(open.next); line != lines_.end()) open.line = line->second;
     return open;
 }
 
@@ -225,7 +219,7 @@ std::vector<int> todo_list::for_more(const std::string &case_name) const
     if (is_for_later(case_name)) return find(case_name);
     std::string begin = function_of(case_name) + ": speed";
     for (const auto &[what, numbers] : numbers_)
-        if (what.rfind(begin, 0) == 0) return numbers;
+        if (what.starts_with(begin)) return numbers;
     return of_case(case_name);
 }
 
@@ -233,8 +227,7 @@ std::vector<std::string> todo_list::functions_of_todo(int number) const
 {
     std::vector<std::string> names;
     for (const auto &[what, numbers] : numbers_)
-        if (std::find(numbers.begin(), numbers.end(), number) != numbers.end())
-            names.push_back(function_of(what));
+        if (holds(numbers, number)) names.push_back(function_of(what));
     return names;
 }
 
@@ -263,7 +256,7 @@ std::vector<std::size_t> order_to_mend(const std::vector<case_outcome> &cases,
     auto rank = [&](std::size_t i) {
         const case_outcome &c = cases[i];
         bool later = c.speed && todos.is_for_later(c.case_name);
-        return std::tuple(later, !written.count(function_of(c.case_name)), c.speed);
+        return std::tuple(later, !written.contains(function_of(c.case_name)), c.speed);
     };
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < cases.size(); ++i)

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +18,7 @@ class todo_list {
 public:
     // `original`: the stub as it was handed out. `present`: its present state, from which begun
     // TODOs are found: the lines around such a comment have changed, or the comment is gone.
-    explicit todo_list(const std::string &original, const std::string &present);
+    todo_list(const std::string &original, const std::string &present);
     explicit todo_list(const std::string &original) : todo_list(original, original) {}
 
     // Returns the TODOs that a failure of the case is about: those of the function with the
@@ -52,7 +53,7 @@ private:
     const std::vector<int> &find(const std::string &what) const;
     const std::vector<int> &own(const std::string &case_name) const;
     std::map<std::string, std::vector<int>> numbers_;
-    std::map<int, bool> begun_;
+    std::set<int> begun_;
     std::map<int, int> lines_; // in the present file, from 1
     // Line ranges of functions in the present file, and the TODOs that they were handed out with.
     std::vector<std::pair<line_range, std::vector<int>>> functions_;
@@ -62,12 +63,12 @@ std::string todo_words(const std::vector<int> &todos); // as todo_list::words
 
 std::string function_of(const std::string &case_name); // the part before the colon
 
-// Returns the indices of the failed cases in the order to fix them: wrong answers; then speed that
-// belongs to a function's own TODO; then functions that are not written yet; then work for later.
 struct case_outcome {
     std::string case_name;
     bool failed = false, not_written = false, speed = false;
 };
+// Returns the indices of the failed cases in the order to fix them: wrong answers; then speed that
+// belongs to a function's own TODO; then functions that are not written yet; then work for later.
 std::vector<std::size_t> order_to_mend(const std::vector<case_outcome> &cases,
                                        const todo_list &todos);
 

@@ -4,40 +4,44 @@
 #include <cstdint>
 #include <string_view>
 
+// Calls X with each verdict, so that the enumeration and its names have one list.
+#define GRADING_VERDICTS(X)                                                                        \
+    X(PASS)                                                                                        \
+    X(TOO_SLOW)                                                                                    \
+    X(INCONCLUSIVE)                                                                                \
+    X(WRONG_ANSWER)                                                                                \
+    X(NOT_WRITTEN)                                                                                 \
+    X(PARTIALLY_WRITTEN)                                                                           \
+    X(OUT_OF_BOUNDS)                                                                               \
+    X(INPUT_MODIFIED)                                                                              \
+    X(NONDETERMINISTIC)                                                                            \
+    X(LATE_WRITE)                                                                                  \
+    X(RACE)                                                                                        \
+    X(UNINITIALISED)                                                                               \
+    X(BARRIER_MISUSE)                                                                              \
+    X(LAUNCH_FAILED)                                                                               \
+    X(CUDA_ERROR)                                                                                  \
+    X(CRASH)                                                                                       \
+    X(EARLY_EXIT)                                                                                  \
+    X(TIMEOUT)                                                                                     \
+    X(OUTPUT_LIMIT)                                                                                \
+    X(RESOURCE_LIMIT)                                                                              \
+    X(PROTOCOL_ERROR)                                                                              \
+    X(IMPLAUSIBLE)                                                                                 \
+    X(CLOCK_MISMATCH)                                                                              \
+    X(FORBIDDEN_API)                                                                               \
+    X(BUILD_FAILED)                                                                                \
+    X(BUILD_REJECTED)                                                                              \
+    X(BUILD_TIMEOUT)                                                                               \
+    X(SUBMISSION_INVALID)                                                                          \
+    X(SKIPPED)                                                                                     \
+    X(INFRA_ERROR)
+
 namespace grading {
 
-enum class verdict : std::uint8_t {
-    PASS,
-    TOO_SLOW,
-    INCONCLUSIVE,
-    WRONG_ANSWER,
-    NOT_WRITTEN,
-    PARTIALLY_WRITTEN,
-    OUT_OF_BOUNDS,
-    INPUT_MODIFIED,
-    NONDETERMINISTIC,
-    LATE_WRITE,
-    RACE,
-    UNINITIALISED,
-    BARRIER_MISUSE,
-    LAUNCH_FAILED,
-    CUDA_ERROR,
-    CRASH,
-    EARLY_EXIT,
-    TIMEOUT,
-    OUTPUT_LIMIT,
-    RESOURCE_LIMIT,
-    PROTOCOL_ERROR,
-    IMPLAUSIBLE,
-    CLOCK_MISMATCH,
-    FORBIDDEN_API,
-    BUILD_FAILED,
-    BUILD_REJECTED,
-    BUILD_TIMEOUT,
-    SUBMISSION_INVALID,
-    SKIPPED,
-    INFRA_ERROR,
-};
+#define GRADING_ENUMERATOR(name) name,
+enum class verdict : std::uint8_t { GRADING_VERDICTS(GRADING_ENUMERATOR) };
+#undef GRADING_ENUMERATOR
 
 std::string_view name(verdict v);
 bool parse(std::string_view name, verdict &v);

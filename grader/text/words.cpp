@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace grading {
 
@@ -81,6 +82,19 @@ std::vector<std::string> lines(std::string_view text)
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return result;
+}
+
+bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+bool holds_word(std::string_view text, std::string_view word)
+{
+    for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+        const std::size_t end = at + word.size();
+        if ((at == 0 || !is_name_char(text[at - 1])) &&
+            (end == text.size() || !is_name_char(text[end])))
+            return true;
+    }
+    return false;
 }
 
 void replace_all(std::string &text, std::string_view from, std::string_view to)

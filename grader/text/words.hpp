@@ -19,6 +19,10 @@ std::string lower(std::string_view text); // changes ASCII letters only
 
 std::vector<std::string> lines(std::string_view text); // without line ends
 
+// Letters, digits and underscores, of which C++ makes names.
+bool is_name_char(char c);
+bool holds_word(std::string_view text, std::string_view word); // not as a part of a longer name
+
 void replace_all(std::string &text, std::string_view from, std::string_view to);
 
 // Quotes a word for a shell if it contains blanks or special characters.

@@ -159,14 +159,32 @@ bool lab_view::judged() const
            std::ranges::any_of(cases, [](const case_view &c) { return c.verdict != "SKIPPED"; });
 }
 
+std::string open_words(double open) { return open > 0 ? fmt::format(", {:g} open", open) : ""; }
+
 std::vector<std::string> open_notes(const lab_view &l)
 {
-    std::vector<grading::open_case> cases;
-    for (const case_view &c : l.cases)
-        if (c.open_points > 0)
-            cases.push_back(
-                {c.name, c.open_points, c.message + (c.hint.empty() ? "" : " " + c.hint)});
-    return grading::open_notes(cases);
+    struct open_reason {
+        std::string why, names;
+        double points;
+    };
+    std::vector<open_reason> reasons;
+    for (const case_view &c : l.cases) {
+        if (c.open_points <= 0) continue;
+        const std::string why = c.message + (c.hint.empty() ? "" : " " + c.hint);
+        const auto same = std::find_if(reasons.begin(), reasons.end(),
+                                       [&](const open_reason &r) { return r.why == why; });
+        if (same == reasons.end()) {
+            reasons.push_back({why, c.name, c.open_points});
+            continue;
+        }
+        same->names += "; " + c.name;
+        same->points += c.open_points;
+    }
+    std::vector<std::string> notes;
+    for (const open_reason &r : reasons)
+        notes.push_back(fmt::format("{:g} point{} open: {}. {}", r.points,
+                                    r.points == 1 ? " is" : "s are", r.names, r.why));
+    return notes;
 }
 
 static bool more_than_all(const json &of)

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "cli/submission/submission.hpp"
-#include "text/open_points.hpp"
 #include "text/todo.hpp"
 
 #include <nlohmann/json.hpp>
@@ -88,8 +87,9 @@ int merged_status(const std::vector<int> &statuses);
 
 std::string points_words(double points, double max_points, double open = 0); // "6.5 / 10, 2 open"
 std::string points_words(const lab_view &l);
-using grading::open_words;
-// Returns one sentence per reason why points of the lab are open.
+std::string open_words(double open); // ", 8 open", to follow the points reached; empty: none
+// Returns one sentence per reason why points of the lab are open: "8 points are open: ranks: two;
+// ranks: four. There is no Open MPI."
 std::vector<std::string> open_notes(const lab_view &l);
 
 } // namespace cli

@@ -1,6 +1,8 @@
 // The float bound passes every honest order of summation and fails less precise arithmetic.
 #include "grading.hpp"
 
+#include <doctest/doctest.h>
+
 #include <cmath>
 #include <cstdint>
 #include <cstring>

@@ -5,6 +5,8 @@
 #include "runner/case_run.hpp"
 #include "runner/report.hpp"
 
+#include <doctest/doctest.h>
+
 #include <fstream>
 #include <utility>
 

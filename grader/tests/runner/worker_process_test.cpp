@@ -32,29 +32,52 @@ struct signal_pipe {
     void only_takes() { close(std::exchange(ends[1], -1)); }
 };
 
+// Forks a process that ends with this one; `run` does not return.
+template <class F> pid_t forked(F run)
+{
+    const pid_t process = fork();
+    if (process == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        run();
+    }
+    return process;
+}
+
+[[noreturn]] void begin_program()
+{
+    execl("/bin/sleep", "sleep", "infinity", nullptr);
+    _exit(127);
+}
+
+[[noreturn]] void wait_for_end()
+{
+    pause();
+    _exit(0);
+}
+
+void end_process(pid_t process)
+{
+    kill(process, SIGKILL);
+    waitpid(process, nullptr, 0);
+}
+
 // Imitates a keeper: forks a worker, which begins its program on `begin`, and on `leave` a process
 // that a worker may leave behind, which never begins one.
 [[noreturn]] void keep(const signal_pipe &begin, const signal_pipe &leave, signal_pipe &there,
                        const signal_pipe &left)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (fork() == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    forked([&] {
         there.give();
         begin.take();
-        execl("/bin/sleep", "sleep", "infinity", nullptr);
-        _exit(127);
-    }
+        begin_program();
+    });
     there.only_takes();
     leave.take();
-    if (fork() == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    forked([&] {
         left.give();
-        pause();
-        _exit(0);
-    }
-    pause();
-    _exit(0);
+        wait_for_end();
+    });
+    wait_for_end();
 }
 
 constexpr std::size_t held_by_file = 48 << 20;
@@ -62,16 +85,12 @@ constexpr std::size_t held_by_file = 48 << 20;
 // Forks a child that begins its program with a memory file open that it does not map.
 [[noreturn]] void keep_file(int file, signal_pipe &there)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (fork() == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    forked([&] {
         fcntl(file, F_SETFD, 0);
-        execl("/bin/sleep", "sleep", "infinity", nullptr);
-        _exit(127);
-    }
+        begin_program();
+    });
     there.only_takes();
-    pause();
-    _exit(0);
+    wait_for_end();
 }
 
 // The thread that holds memory after its main thread has ended.
@@ -87,23 +106,16 @@ void *hold_without_main(void *there)
 
 [[noreturn]] void end_main_thread(signal_pipe &begun, signal_pipe &there)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (fork() == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        execl("/bin/sleep", "sleep", "infinity", nullptr);
-        _exit(127);
-    }
+    forked(begin_program);
     begun.only_takes();
     begun.take(); // fails: execve closes the other end
-    if (fork() == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    forked([&] {
         pthread_t other;
         if (pthread_create(&other, nullptr, hold_without_main, &there) != 0) _exit(127);
         syscall(SYS_exit, 0); // ends only this thread and runs no exit handler
-    }
+    });
     there.only_takes();
-    pause();
-    _exit(0);
+    wait_for_end();
 }
 
 } // namespace
@@ -113,8 +125,7 @@ TEST_CASE("a worker that has not begun holds nothing; what it leaves behind does
     auto pages = std::make_unique<char[]>(held_by_grader);
     std::memset(pages.get(), 1, held_by_grader);
     signal_pipe begin, leave, there, left;
-    pid_t keeper = fork();
-    if (keeper == 0) keep(begin, leave, there, left);
+    const pid_t keeper = forked([&] { keep(begin, leave, there, left); });
     REQUIRE(keeper > 0);
     there.only_takes();
 
@@ -127,9 +138,7 @@ TEST_CASE("a worker that has not begun holds nothing; what it leaves behind does
     leave.give();
     CHECK(left.take());
     CHECK(grading::used_from(keeper, {}).bytes >= held_by_grader);
-
-    kill(keeper, SIGKILL);
-    waitpid(keeper, nullptr, 0);
+    end_process(keeper);
 }
 
 TEST_CASE("an open file of memory counts, mapped or not, but for the regions")
@@ -137,31 +146,25 @@ TEST_CASE("an open file of memory counts, mapped or not, but for the regions")
     grading::shared_memory given(held_by_file, true);
     std::memset(given.data(), 1, held_by_file);
     signal_pipe there;
-    pid_t keeper = fork();
-    if (keeper == 0) keep_file(given.descriptor(), there);
+    const pid_t keeper = forked([&] { keep_file(given.descriptor(), there); });
     REQUIRE(keeper > 0);
     there.only_takes();
 
     CHECK_FALSE(there.take());
     CHECK(grading::used_from(keeper, {}).bytes >= held_by_file);
     CHECK(grading::used_from(keeper, {given.descriptor()}).bytes < held_by_file);
-
-    kill(keeper, SIGKILL);
-    waitpid(keeper, nullptr, 0);
+    end_process(keeper);
 }
 
 TEST_CASE("what a process holds counts when its main thread has ended")
 {
     signal_pipe begun, there;
-    pid_t keeper = fork();
-    if (keeper == 0) end_main_thread(begun, there);
+    const pid_t keeper = forked([&] { end_main_thread(begun, there); });
     REQUIRE(keeper > 0);
     begun.only_takes();
     there.only_takes();
 
     CHECK(there.take());
     CHECK(grading::used_from(keeper, {}).bytes >= held_by_grader);
-
-    kill(keeper, SIGKILL);
-    waitpid(keeper, nullptr, 0);
+    end_process(keeper);
 }

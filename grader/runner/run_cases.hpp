@@ -1,4 +1,4 @@
-// Runs cases by doctest.
+// Runs cases in this process.
 #pragma once
 
 #include "parallel_cases.hpp"
