@@ -16,12 +16,12 @@ enum class stream_work : std::uint8_t; // defined in grading.hpp
 // second of two equal calls.
 stream_work streams_of_case();
 
-struct case_ended {};
-// Thrown by end_case instead if the case accepts any end of a call.
+// Thrown by end_case if the case accepts any end of a call.
 struct accepted_end {};
 
-// Throws, so the rest of the case does not run. The first verdict of a case counts. May be called
-// from several threads, whose exceptions must then be rethrown in the case's own.
+// Throws (through doctest), so the rest of the case does not run. The first verdict of a case
+// counts. May be called from several threads, whose exceptions must then be rethrown in the case's
+// own.
 [[noreturn]] void end_case(verdict v, std::string message, std::string hint = {});
 
 extern const char *const out_of_order_hint; // for stores and loads between two blocks

@@ -1,9 +1,10 @@
-// The grader of one lab: runs the cases of its grade.cpp as a request asks.
+// The grader of one lab: doctest runs the cases of its grade.cpp; our own records make the result.
+#define DOCTEST_CONFIG_IMPLEMENT
 #include "case_run.hpp"
+#include "doctest_run.hpp"
 #include "grading_request.hpp"
 #include "parallel_cases.hpp"
 #include "report.hpp"
-#include "run_cases.hpp"
 #include "text/unwritable.hpp"
 #include "text/words.hpp"
 #include "whole_file.hpp"

@@ -7,8 +7,7 @@
 #include "text/verdict.hpp"
 #include "text/words.hpp"
 
-#include <cstddef>
-#include <cstdint>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,10 +47,9 @@ struct case_result {
 
 // The result, and the state of a case being graded. "Call" is the case's current call.
 struct case_record : case_result {
-    void (*run)() = nullptr; // its function in grade.cpp
-    std::string numbers;     // arguments of the call: "n = 10, offset = 3"
-    std::string refused;     // launches in the call that the simulator refused, in a sentence
-    failed_call failed;      // first failed runtime call in the call
+    std::string numbers; // arguments of the call: "n = 10, offset = 3"
+    std::string refused; // launches in the call that the simulator refused, in a sentence
+    failed_call failed;  // first failed runtime call in the call
     struct {
         std::string words, hint;
     } before_crash;    // the devices' findings before the call crashed; empty: none
@@ -106,7 +104,7 @@ struct case_record : case_result {
 
 std::vector<case_record> &records(); // every case of this program, in file order
 case_record &current_case();
-void begin_case(std::size_t index); // of records(); makes it the current case
+void begin_case(const std::string &name); // makes it the current case
 // Returns an earlier case in which `function` did not end, or after which no call is waited for;
 // null: none.
 const case_result *endless_before(const case_record &, const std::string &function);

@@ -1,8 +1,6 @@
 // The float bound passes every honest order of summation and fails less precise arithmetic.
 #include "grading.hpp"
 
-#include <doctest/doctest.h>
-
 #include <cmath>
 #include <cstdint>
 #include <cstring>

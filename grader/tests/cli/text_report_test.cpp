@@ -5,8 +5,6 @@
 #include "runner/case_run.hpp"
 #include "runner/report.hpp"
 
-#include <doctest/doctest.h>
-
 #include <fstream>
 #include <utility>
 

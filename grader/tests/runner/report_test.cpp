@@ -1,7 +1,6 @@
 // Tests that a submission's output can break no result file, and what result.json says of gates.
 #include "runner/report.hpp"
 
-#include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
 #include <random>

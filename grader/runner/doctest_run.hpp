@@ -1,4 +1,4 @@
-// Runs cases in this process.
+// Runs cases by doctest.
 #pragma once
 
 #include "parallel_cases.hpp"
