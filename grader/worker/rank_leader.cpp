@@ -1,6 +1,8 @@
 // The leader of an Open MPI job, whose ranks the parent sees as one worker.
 #include "ranks.hpp"
 
+#include "rank_messages.hpp"
+
 #include "simulator/runtime/harness.h"
 
 #include <fcntl.h>

@@ -2,6 +2,7 @@
 #include "ranks.hpp"
 
 #include "devices.hpp"
+#include "rank_messages.hpp"
 #include "simulator/runtime/harness.h"
 
 #include <cuda_runtime_api.h>

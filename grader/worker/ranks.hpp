@@ -9,8 +9,6 @@
 // The functions are weak because a worker that is not linked with MPI lacks them.
 #pragma once
 
-#include "process/protocol.hpp"
-
 #include <cstdint>
 
 namespace grading {
@@ -30,19 +28,5 @@ constexpr int without_leader = 125; // exit status of a rank that lost its leade
 // Returns the bytes that this rank's submission has passed to MPI for other ranks since the last
 // call: sends, MPI_Put, and its part of collective calls; a broadcast counts once per receiver.
 [[gnu::weak]] std::uint64_t take_sent_bytes();
-
-// Leader and keeper share one SOCK_SEQPACKET connection, which the rank inherits. It carries the
-// requests and replies of protocol.hpp, and these messages.
-struct rank_hello {
-    std::uint32_t magic = protocol_magic;
-    std::int32_t rank = 0;
-};
-
-// Reports how a rank ended: with a status of waitpid, or with an error text of MPI.
-struct rank_end {
-    std::uint32_t magic = protocol_magic;
-    std::int32_t status = 0;
-    char text[256] = {};
-};
 
 } // namespace grading
