@@ -160,19 +160,6 @@ std::vector<work_ref> fronts_of(int device)
     return all;
 }
 
-void read_core_limit()
-{
-    const char *text = std::getenv("SIMULATOR_CORES");
-    if (!text || !*text) return;
-    char *end = nullptr;
-    const long n = std::strtol(text, &end, 10);
-    if (*end == 0 && n > 0 && n <= 1024)
-        settings().cores = static_cast<unsigned>(n);
-    else
-        complain("SIMULATOR_CORES is \"" + std::string(text) +
-                 "\", no number from 1 to 1024; ignored");
-}
-
 } // namespace
 
 std::vector<step_id> steps_of(const std::vector<work_ref> &all)
