@@ -202,6 +202,7 @@ struct device_facts {
     std::int32_t major = 0, minor = 0, multiprocessors = 0, devices = 0;
     std::int32_t driver = 0, runtime = 0; // 13000 is 13.0
     std::int32_t threads_a_block = 0, threads_a_multiprocessor = 0, warp = 0, copy_engines = 0;
+    std::int32_t pages_on_demand = 0; // kernels can fetch managed memory page by page
     std::uint64_t shared_a_block = 0, shared_a_multiprocessor = 0, constant_bytes = 0;
     std::uint64_t l2_bytes = 0, memory_bytes = 0, memory_free = 0;
     std::uint16_t peers[max_devices] = {}; // bit p of entry d: device d can reach p's memory

@@ -154,6 +154,7 @@ void server::facts(const request &r, reply &a)
     f.threads_a_multiprocessor = p.maxThreadsPerMultiProcessor;
     f.warp = p.warpSize;
     f.copy_engines = p.asyncEngineCount;
+    f.pages_on_demand = p.concurrentManagedAccess;
     f.shared_a_block = p.sharedMemPerBlock;
     f.shared_a_multiprocessor = p.sharedMemPerMultiprocessor;
     f.constant_bytes = p.totalConstMem;
