@@ -31,10 +31,6 @@ counted parse_counters(std::string_view json);
 // if it is cut short.
 std::string report_counters(std::span<const std::byte> report);
 
-// Formats 0.125 in "%" as "12.5 %", and 4 as "4 sectors a request"; without a unit, the number
-// alone.
-std::string show_counted(double value, const std::string &unit);
-
 // True if the gate's pass step is reached, or if it has none.
 bool passes(const counted_gate &gate, double value);
 

@@ -7,6 +7,7 @@
 #include "runner/case_run.hpp"
 #include "runner/host_work.hpp"
 #include "runner/report.hpp"
+#include "text/words.hpp"
 
 #include <fmt/format.h>
 

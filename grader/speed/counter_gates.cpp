@@ -1,6 +1,8 @@
 // The gates on counters that all labs share, and the message of a gate that was missed.
 #include "counted.hpp"
 
+#include "text/words.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -252,12 +254,6 @@ counted_gate streams_at_work(double pass)
             bool overlaps = c.ticks < c.serial_ticks;
             return static_cast<double>(std::max<std::uint64_t>(c.streams, overlaps ? 2 : 0));
         });
-}
-
-std::string show_counted(double value, const std::string &unit)
-{
-    if (unit == "%") return fmt::format("{:.4g} %", 100 * value);
-    return unit.empty() ? fmt::format("{:.4g}", value) : fmt::format("{:.4g} {}", value, unit);
 }
 
 bool passes(const counted_gate &gate, double value)

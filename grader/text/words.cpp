@@ -103,6 +103,12 @@ void replace_all(std::string &text, std::string_view from, std::string_view to)
         text.replace(at, from.size(), to);
 }
 
+std::string show_counted(double value, const std::string &unit)
+{
+    if (unit == "%") return fmt::format("{:.4g} %", 100 * value);
+    return unit.empty() ? fmt::format("{:.4g}", value) : fmt::format("{:.4g} {}", value, unit);
+}
+
 std::string shell_word(std::string_view text)
 {
     constexpr std::string_view plain = "_-./+:=,@%";

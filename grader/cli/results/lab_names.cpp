@@ -3,6 +3,7 @@
 
 #include "cli/support/errors.hpp"
 #include "cli/support/strings.hpp"
+#include "text/words.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -63,6 +64,12 @@ std::string suggestion(const std::string &word, const std::vector<std::string> &
 
 std::string find_lab(std::string_view word, const std::vector<std::string> &names)
 {
+    const std::filesystem::path file(word);
+    if (file.extension() == ".cu" && file.filename() != "stub.cu")
+        throw usage_error(
+            fmt::format("\"{}\" is a file, not a lab. To grade it, name its lab, too: "
+                        "./workbook grade LAB --submission {}",
+                        word, grading::shell_word(word)));
     std::string meant = without_path(word, names);
     std::vector<std::string> found = meant.empty() ? names : matches(meant, names);
     if (found.size() == 1) return found[0];

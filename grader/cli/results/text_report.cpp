@@ -1,6 +1,8 @@
 // Renders the result of one grade for a terminal.
 #include "text_report.hpp"
 
+#include "text/words.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -26,12 +28,6 @@ std::string paragraph(const std::string &text, int indent, const std::string &he
     return begin +
            wrapped(fmt::format("{}", fmt::join(words, " ")), report_width, indent, columns(begin)) +
            "\n";
-}
-
-std::string counted_words(double value, const std::string &unit)
-{
-    if (unit == "%") return fmt::format("{:.4g} %", 100 * value);
-    return unit.empty() ? fmt::format("{:.4g}", value) : fmt::format("{:.4g} {}", value, unit);
 }
 
 std::string timed_words(const case_view &c)
@@ -70,9 +66,9 @@ std::string gates(const case_view &c)
     for (const auto &[what, value] : counters.items()) {
         const std::string unit = text_at(member(gate, what), "unit");
         text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", what,
-                            counted_words(number_at(counters, what), unit));
+                            grading::show_counted(number_at(counters, what), unit));
         if (naive.contains(what))
-            text += fmt::format(" (naive {})", counted_words(number_at(naive, what), unit));
+            text += fmt::format(" (naive {})", grading::show_counted(number_at(naive, what), unit));
     }
     return text;
 }

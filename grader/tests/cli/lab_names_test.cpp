@@ -59,6 +59,14 @@ TEST_CASE("a whole name wins over being part of another")
     CHECK(find_lab("scan", {"scan", "scan_more"}) == "scan");
 }
 
+TEST_CASE("a file that is no stub is not taken for its lab, whose stub would be graded")
+{
+    const std::string said = refusal("solutions/02_coalescing/solution.cu");
+    CHECK(contains(said, "is a file, not a lab"));
+    CHECK(contains(said, "./workbook grade LAB --submission solutions/02_coalescing/solution.cu"));
+    CHECK(contains(refusal("/tmp/mine.cu"), "is a file, not a lab"));
+}
+
 TEST_CASE("several words give each lab once, in teaching order")
 {
     using list = std::vector<std::string>;
