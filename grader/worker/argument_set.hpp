@@ -140,8 +140,8 @@ private:
     void copy(void *to, const void *from, std::uint64_t bytes) const
     {
         if (!bytes) return;
-        // Managed memory is written on the host, as host code would do it. So is memory from
-        // `acquire` while simulated devices do no work.
+        // The host writes managed memory, as host code would. It also writes memory from `acquire`
+        // where simulated devices refuse work between calls.
         const bool by_host = where_ == argument_memory::host ||
                              where_ == argument_memory::managed ||
                              (where_ == argument_memory::acquired && simulator_is_elsewhere);
@@ -164,8 +164,8 @@ private:
 
 struct loaded_argument {
     argument_descriptor descriptor;
-    std::deque<buffer> buffers; // by part, of those in this process
-    std::vector<void *> parts;  // their payloads, or those in the process with the devices
+    std::deque<buffer> buffers; // one, or one per device; empty if another process holds them
+    std::vector<void *> parts;  // addresses of the buffers' payloads, in whichever process
     std::vector<std::byte> value;
 };
 
@@ -175,10 +175,10 @@ struct argument_set {
         for (std::size_t i = 0; i < given.size(); ++i) arguments[i].descriptor = given[i];
     }
     std::vector<loaded_argument> arguments;
-    std::vector<void *> pointers; // the arguments of the entry
+    std::vector<void *> pointers; // the arguments of entry::run
 };
 
-// Returns one digest per argument of the memory that a call may write.
+// Returns one hash per argument, of the memory that a call may write.
 std::vector<std::uint64_t> digests(const argument_set &s);
 
 // Calls `function`_scratch with the values of the same names and returns the bytes it asks for.

@@ -32,7 +32,7 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-constexpr std::size_t longest_line = 4096;
+constexpr std::size_t max_line = 4096;
 
 // Sends one byte with `fds` attached.
 bool send_descriptors(int to, const std::vector<int> &fds)
@@ -53,7 +53,7 @@ bool send_descriptors(int to, const std::vector<int> &fds)
 // The leader's state of one rank.
 struct member {
     int connection = -1, output = -1, output_end = -1;
-    std::string unsent; // output that is not yet passed on: the beginning of a line
+    std::string incomplete_line; // output that has not been forwarded
     bool joined = false, answered = false;
     reply answer;
 };
@@ -144,7 +144,7 @@ private:
             _exit(127);
         }
         close(end);
-        ended_ = static_cast<int>(syscall(SYS_pidfd_open, mpirun_, 0));
+        mpirun_pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, mpirun_, 0));
     }
 
     // Receives messages of ranks until `enough`. Returns false, with the reason in result_, if a
@@ -154,31 +154,31 @@ private:
         while (!enough()) {
             auto left =
                 std::chrono::ceil<std::chrono::milliseconds>(deadline_ - steady::now()).count();
-            if (left <= 0) return conclude();
+            if (left <= 0) return explain_missing_answer();
             std::vector<pollfd> wait{
-                {listener_, POLLIN, 0}, {mpirun_output_, POLLIN, 0}, {ended_, POLLIN, 0}};
+                {listener_, POLLIN, 0}, {mpirun_output_, POLLIN, 0}, {mpirun_pidfd_, POLLIN, 0}};
             for (const member &r : ranks_) {
                 wait.push_back({r.connection, POLLIN, 0});
                 wait.push_back({r.output, POLLIN, 0});
             }
             poll(wait.data(), wait.size(), static_cast<int>(left));
-            pass_on_text();
+            forward_output();
             for (std::size_t k = 0; k < ranks_.size(); ++k)
-                if (wait[3 + 2 * k].revents && !take_message(k)) return conclude();
+                if (wait[3 + 2 * k].revents && !take_message(k)) return explain_missing_answer();
             if (wait[0].revents) join();
             if (wait[2].revents) { // mpirun has ended: the ranks' last output comes soon
-                ended_ = -1;
+                mpirun_pidfd_ = -1;
                 waitpid(mpirun_, &mpirun_status_, 0);
-                hurry();
+                shorten_deadline();
             }
         }
         return true;
     }
 
     // If a rank never joined, only mpirun knows why, and reports it after ending the others.
-    void hurry()
+    void shorten_deadline()
     {
-        int seconds = joined_ < ranks_.size() && ended_ >= 0 ? 3 : 1;
+        int seconds = joined_ < ranks_.size() && mpirun_pidfd_ >= 0 ? 3 : 1;
         deadline_ = std::min(deadline_, steady::now() + std::chrono::seconds(seconds));
     }
 
@@ -240,12 +240,12 @@ private:
             end_ = end;
             ended_by_itself_ = !killed;
         }
-        if (killed) hurry();
+        if (killed) shorten_deadline();
         return killed;
     }
 
     // Records in result_ why a request has no answer. Returns false.
-    bool conclude()
+    bool explain_missing_answer()
     {
         result_.rank = std::max(disturbed_, first_ended_);
         if (disturbed_ >= 0) {
@@ -296,33 +296,34 @@ private:
     }
 
     // Forwards complete lines, each prefixed with the rank's number.
-    void pass_on_text()
+    void forward_output()
     {
         char chunk[1 << 16]; // the capacity of a pipe
         for (std::size_t k = 0; k < ranks_.size(); ++k) {
             ssize_t got = read(ranks_[k].output, chunk, sizeof chunk);
-            if (got > 0) ranks_[k].unsent.append(chunk, static_cast<std::size_t>(got));
+            if (got > 0) ranks_[k].incomplete_line.append(chunk, static_cast<std::size_t>(got));
             if (got == 0) ranks_[k].output = -1; // every process with the other end has ended
-            std::size_t end = ranks_[k].unsent.rfind('\n');
-            if (end != std::string::npos) say(k, end + 1);
-            if (ranks_[k].unsent.size() > longest_line) say(k, ranks_[k].unsent.size());
+            std::size_t end = ranks_[k].incomplete_line.rfind('\n');
+            if (end != std::string::npos) print_lines(k, end + 1);
+            if (ranks_[k].incomplete_line.size() > max_line)
+                print_lines(k, ranks_[k].incomplete_line.size());
         }
         ssize_t got = read(mpirun_output_, chunk, sizeof chunk);
-        if (got > 0 && mpirun_text_.size() < longest_line)
+        if (got > 0 && mpirun_text_.size() < max_line)
             mpirun_text_.append(chunk, static_cast<std::size_t>(got));
         if (got == 0) mpirun_output_ = -1;
     }
 
-    void say(std::size_t k, std::size_t bytes)
+    void print_lines(std::size_t k, std::size_t bytes)
     {
         std::string lines;
         for (std::size_t at = 0; at < bytes;) {
-            std::size_t end = std::min(ranks_[k].unsent.find('\n', at), bytes);
-            lines +=
-                "rank " + std::to_string(k) + ": " + ranks_[k].unsent.substr(at, end - at) + "\n";
+            std::size_t end = std::min(ranks_[k].incomplete_line.find('\n', at), bytes);
+            lines += "rank " + std::to_string(k) + ": " +
+                     ranks_[k].incomplete_line.substr(at, end - at) + "\n";
             at = end + 1;
         }
-        ranks_[k].unsent.erase(0, bytes);
+        ranks_[k].incomplete_line.erase(0, bytes);
         for (std::size_t at = 0; at < lines.size();) {
             ssize_t put = write(1, lines.data() + at, lines.size() - at);
             if (put <= 0) return; // the parent has ended
@@ -333,22 +334,25 @@ private:
     // Forwards everything that was printed so far, then returns the result.
     reply final_reply()
     {
-        pass_on_text();
+        forward_output();
         for (std::size_t k = 0; k < ranks_.size(); ++k)
-            if (!ranks_[k].unsent.empty()) say(k, ranks_[k].unsent.size());
+            if (!ranks_[k].incomplete_line.empty())
+                print_lines(k, ranks_[k].incomplete_line.size());
         return result_;
     }
 
     steady::time_point deadline_;
     std::vector<member> ranks_;
-    int listener_ = -1, mpirun_output_ = -1, ended_ = -1;
+    int listener_ = -1, mpirun_output_ = -1;
+    int mpirun_pidfd_ = -1; // -1 once mpirun has ended
     pid_t mpirun_ = -1;
     int mpirun_status_ = -1;       // from waitpid, once mpirun has ended
     bool ended_by_itself_ = false; // first_ended_ was not killed by mpirun
     std::string mpirun_text_;
     std::size_t joined_ = 0;
-    int disturbed_ = -1, first_ended_ = -1; // ranks
-    rank_end end_;                          // how first_ended_ ended
+    // The rank that broke the protocol, and the one whose end explains the others'; -1: none.
+    int disturbed_ = -1, first_ended_ = -1;
+    rank_end end_; // how first_ended_ ended
     reply result_;
 };
 

@@ -1,7 +1,9 @@
 // Counts the bytes that a rank's submission sends by MPI, through MPI's profiling interface.
 //
-// Only bytes for other ranks count. A collective call counts this rank's contribution, as if it
-// sent that to each receiver, however MPI implements the call.
+// Only bytes for other ranks count, but MPI_Put and MPI_Accumulate count for any target, whose rank
+// is one of the window's group. A collective call counts this rank's contribution however
+// MPI implements it: once per receiver, in a reduction once. Calls that are not defined below, such
+// as MPI_Get and MPI_Reduce_scatter, count nothing.
 #include "ranks.hpp"
 
 #include <mpi.h>
