@@ -34,7 +34,7 @@ enum class argument_memory : std::uint8_t {
     managed,    // cudaMallocManaged
     per_device, // an array of device pointers, one buffer on each device
     absent,     // a null pointer: an argument that only rank 0 has, as the other ranks see it
-    acquired,   // on the host, allocated by the contract's acquire, for its release
+    acquired,   // host memory from the contract's acquire, which its release frees
 };
 
 // True if a worker's kernels can poison such memory.
@@ -105,7 +105,7 @@ enum escape : std::uint64_t {
 };
 
 enum run_flags : std::uint32_t {
-    flush_l2 = 1,       // evict the L2, persisting lines too, before the first call
+    flush_l2 = 1,       // evict the home device's L2, persisting lines too, before the first call
     begin_counting = 2, // simulator only: forget findings and counters first
     writable_only = 4,  // store: leave out read-only arguments
     another_order = 8,  // simulator only: random interleaving of blocks and warps, seed `pattern`

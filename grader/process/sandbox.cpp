@@ -92,11 +92,13 @@ bool make_proc()
 {
     constexpr unsigned long plain = MS_NOSUID | MS_NODEV | MS_NOEXEC;
     if (mount("proc", "/tmp/proc", "proc", plain, nullptr) != 0) return false;
-    for (const char *shared : {"/tmp/proc/acpi", "/tmp/proc/bus", "/tmp/proc/fs", "/tmp/proc/irq",
-                               "/tmp/proc/mtrr", "/tmp/proc/sys", "/tmp/proc/sysrq-trigger"}) {
-        if (access(shared, F_OK) != 0) continue;
-        if (mount(shared, shared, nullptr, MS_BIND | MS_REC, nullptr) != 0) return false;
-        if (!make_read_only(shared, true)) return false;
+    for (const char *machine_wide :
+         {"/tmp/proc/acpi", "/tmp/proc/bus", "/tmp/proc/fs", "/tmp/proc/irq", "/tmp/proc/mtrr",
+          "/tmp/proc/sys", "/tmp/proc/sysrq-trigger"}) {
+        if (access(machine_wide, F_OK) != 0) continue;
+        if (mount(machine_wide, machine_wide, nullptr, MS_BIND | MS_REC, nullptr) != 0)
+            return false;
+        if (!make_read_only(machine_wide, true)) return false;
     }
     return true;
 }

@@ -23,10 +23,10 @@ void worker::state::stop()
 {
     if (!host.process.running()) return;
     host.process.stop();
-    for (worker_process &d : devices) d.process.stop();
+    for (connected_process &d : devices) d.process.stop();
     read_text();
     host.socket.close();
-    for (worker_process &d : devices) d.socket.close();
+    for (connected_process &d : devices) d.socket.close();
 }
 
 bool worker::state::read_text()
@@ -49,7 +49,7 @@ answer worker::state::finish(answer a)
 {
     // If the devices ended first, the host code ended because of them: the cause is how they ended.
     const bool lost = a.how == worker_exit::exited && a.status == simulator::status_without_device;
-    for (worker_process &d : devices) {
+    for (connected_process &d : devices) {
         if (!lost && a.how != worker_exit::device_lost) break;
         answer of_device;
         pollfd wait{d.process.ended_descriptor(), POLLIN, 0};
@@ -79,7 +79,7 @@ bool worker::state::over_limits(answer &a) const
     const shared_memory &out = host_output ? *host_output : *output;
     usage now = used_from(host.process.keeper(), {in.descriptor(), out.descriptor()});
     std::size_t of_devices = 0;
-    for (const worker_process &d : devices)
+    for (const connected_process &d : devices)
         of_devices +=
             used_from(d.process.keeper(), {input->descriptor(), output->descriptor()}).bytes;
     if (now.bytes > options.memory_limit)
@@ -132,7 +132,7 @@ worker::worker(const worker_options &options, const shared_memory &input)
     state_->start(input);
 }
 
-answer worker::state::ask(worker_process &target, request what, std::chrono::milliseconds limit)
+answer worker::state::ask(connected_process &target, request what, std::chrono::milliseconds limit)
 {
     answer a;
     if (getrandom(what.nonce, sizeof what.nonce, 0) != sizeof what.nonce) throw_errno("getrandom");
@@ -143,7 +143,7 @@ answer worker::state::ask(worker_process &target, request what, std::chrono::mil
     auto used = [&] {
         const double by_host = used_from(host.process.keeper(), {}).cpu_seconds;
         double by_all = by_host;
-        for (const worker_process &d : devices)
+        for (const connected_process &d : devices)
             by_all += used_from(d.process.keeper(), {}).cpu_seconds;
         return std::pair(by_host, by_all);
     };
@@ -166,7 +166,8 @@ answer worker::state::ask(worker_process &target, request what, std::chrono::mil
         std::vector<pollfd> wait = {{socket, POLLIN, 0},
                                     {text_end, POLLIN, 0},
                                     {target.process.ended_descriptor(), POLLIN, 0}};
-        for (worker_process &d : devices) wait.push_back({d.process.ended_descriptor(), POLLIN, 0});
+        for (connected_process &d : devices)
+            wait.push_back({d.process.ended_descriptor(), POLLIN, 0});
         constexpr int poll_interval = 100; // ms
         poll(wait.data(), wait.size(), std::min<int>(poll_interval, int(limit.count()) + 1));
         if (wait[0].revents & POLLIN) {

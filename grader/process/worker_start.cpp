@@ -94,7 +94,7 @@ void worker::state::start(const shared_memory &input)
     const std::uint64_t cpu_seconds =
         600 * std::uint64_t{std::max(1u, std::thread::hardware_concurrency())};
 
-    auto begin = [&](worker_process &p, const std::string &program, const shared_memory &in,
+    auto begin = [&](connected_process &p, const std::string &program, const shared_memory &in,
                      const shared_memory &out, const std::vector<owned_fd> &connections) {
         auto [ours, theirs] = connected(SOCK_SEQPACKET);
         process_setup setup;

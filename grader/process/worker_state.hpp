@@ -16,8 +16,8 @@
 
 namespace grading {
 
-// One process of a worker.
-struct worker_process {
+// One process of a worker, and the socket for requests to it.
+struct connected_process {
     owned_fd socket;
     kept_process process;
 
@@ -38,12 +38,12 @@ struct worker::state {
     worker_options options;
     const shared_memory *input = nullptr;
     std::unique_ptr<shared_memory> output;
-    owned_fd text;       // the read end of its stdout and stderr
-    worker_process host; // runs everything if there are no simulated devices
+    owned_fd text;          // the read end of its stdout and stderr
+    connected_process host; // runs everything if there are no simulated devices
     // One process with simulated devices per rank; the first rank's holds the arguments. These
     // processes map `input` and `output`; the host code has its own memories, for the arguments
     // that lie on the host.
-    std::vector<worker_process> devices;
+    std::vector<connected_process> devices;
     std::unique_ptr<shared_memory> host_input, host_output;
     std::map<std::uint32_t, std::vector<argument_descriptor>> sets;
     bool has_answered = false;
@@ -57,7 +57,7 @@ struct worker::state {
     void start(const shared_memory &input);
     void stop();
     bool read_text(); // false: over the limit
-    answer ask(worker_process &target, request what, std::chrono::milliseconds limit);
+    answer ask(connected_process &target, request what, std::chrono::milliseconds limit);
     answer ask_devices(const request &what, std::chrono::milliseconds limit);
     answer ask_both(const request &what, std::chrono::milliseconds limit);
     answer await_start(std::chrono::milliseconds limit);

@@ -13,8 +13,8 @@ namespace grading {
 extern const int contract_devices; // generated from lab.hpp
 
 constexpr const char *local_rank_variable = "OMPI_COMM_WORLD_LOCAL_RANK"; // set in ranks only
-// The device that is current when a contract function is called: device 0, or in a rank the one
-// that its number on this machine decides.
+// Returns the device that is current when a contract function is called: device 0, or in a rank of
+// MPI its local rank modulo the number of devices.
 int home_device();
 
 // Copies text and truncates it to the size of the array.

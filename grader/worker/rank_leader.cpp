@@ -50,10 +50,10 @@ bool send_descriptors(int to, const std::vector<int> &fds)
     return sendmsg(to, &m, MSG_NOSIGNAL) == 1;
 }
 
-// The leader's state of one rank.
-struct member {
+// The leader's side of one rank.
+struct rank_state {
     int connection = -1, output = -1, output_end = -1;
-    std::string incomplete_line; // output that has not been forwarded
+    std::string pending_output; // received and not forwarded
     bool joined = false, answered = false;
     reply answer;
 };
@@ -71,7 +71,7 @@ public:
             listen(listener_, ranks) != 0)
             return;
         std::string address(at.sun_path + 1, length - offsetof(sockaddr_un, sun_path) - 1);
-        for (member &r : ranks_) open_pipe(r.output, r.output_end);
+        for (rank_state &r : ranks_) open_pipe(r.output, r.output_end);
         launch(mpirun, address);
     }
 
@@ -81,7 +81,7 @@ public:
         result_ = reply{};
         result_.what = what.what;
         std::copy(what.nonce, what.nonce + 2, result_.nonce);
-        for (member &r : ranks_) r.answered = false;
+        for (rank_state &r : ranks_) r.answered = false;
         if (!gather([&] { return joined_ == ranks_.size(); })) return final_reply();
         for (std::size_t k = 0; k < ranks_.size(); ++k) {
             request one = what;
@@ -91,7 +91,7 @@ public:
                         s.where = argument_memory::absent, s.scratch = 0;
             send(ranks_[k].connection, &one, sizeof one, MSG_NOSIGNAL);
         }
-        if (!gather([&] { return std::ranges::all_of(ranks_, &member::answered); }))
+        if (!gather([&] { return std::ranges::all_of(ranks_, &rank_state::answered); }))
             return final_reply();
         result_ = ranks_[0].answer;
         for (std::size_t k = ranks_.size(); k-- > 0;)
@@ -157,7 +157,7 @@ private:
             if (left <= 0) return explain_missing_answer();
             std::vector<pollfd> wait{
                 {listener_, POLLIN, 0}, {mpirun_output_, POLLIN, 0}, {mpirun_pidfd_, POLLIN, 0}};
-            for (const member &r : ranks_) {
+            for (const rank_state &r : ranks_) {
                 wait.push_back({r.connection, POLLIN, 0});
                 wait.push_back({r.output, POLLIN, 0});
             }
@@ -193,7 +193,7 @@ private:
                      who.uid == getuid() && recv(c, &h, sizeof h, 0) == sizeof h &&
                      h.magic == protocol_magic && h.rank >= 0 &&
                      static_cast<std::size_t>(h.rank) < ranks_.size();
-        member *r = right ? &ranks_[static_cast<std::size_t>(h.rank)] : nullptr;
+        rank_state *r = right ? &ranks_[static_cast<std::size_t>(h.rank)] : nullptr;
         std::vector<int> fds = {input_fd, output_fd, r ? r->output_end : -1};
         if (simulator_is_elsewhere) fds.push_back(device_fd + h.rank);
         if (!r || r->connection >= 0 || !send_descriptors(c, fds)) {
@@ -209,7 +209,7 @@ private:
     // Returns false if no further message is worth waiting for.
     bool take_message(std::size_t k)
     {
-        member &r = ranks_[k];
+        rank_state &r = ranks_[k];
         std::byte m[sizeof(reply)];
         ssize_t got = recv(r.connection, m, sizeof m, MSG_DONTWAIT | MSG_TRUNC);
         if (got < 0 && errno == EAGAIN) return true;
@@ -286,8 +286,8 @@ private:
         bool failed = status > 0 && WIFEXITED(status) && !ended_by_itself_ &&
                       mpirun_text_.find("Primary job") != mpirun_text_.npos;
         if (!failed && status != 0) return false;
-        result_.rank = static_cast<std::int32_t>(std::ranges::find(ranks_, false, &member::joined) -
-                                                 ranks_.begin());
+        result_.rank = static_cast<std::int32_t>(
+            std::ranges::find(ranks_, false, &rank_state::joined) - ranks_.begin());
         if (failed && WEXITSTATUS(status) > 128)
             result_.error = WEXITSTATUS(status) - 128; // the number of the signal
         else
@@ -301,12 +301,12 @@ private:
         char chunk[1 << 16]; // the capacity of a pipe
         for (std::size_t k = 0; k < ranks_.size(); ++k) {
             ssize_t got = read(ranks_[k].output, chunk, sizeof chunk);
-            if (got > 0) ranks_[k].incomplete_line.append(chunk, static_cast<std::size_t>(got));
+            if (got > 0) ranks_[k].pending_output.append(chunk, static_cast<std::size_t>(got));
             if (got == 0) ranks_[k].output = -1; // every process with the other end has ended
-            std::size_t end = ranks_[k].incomplete_line.rfind('\n');
+            std::size_t end = ranks_[k].pending_output.rfind('\n');
             if (end != std::string::npos) print_lines(k, end + 1);
-            if (ranks_[k].incomplete_line.size() > max_line)
-                print_lines(k, ranks_[k].incomplete_line.size());
+            if (ranks_[k].pending_output.size() > max_line)
+                print_lines(k, ranks_[k].pending_output.size());
         }
         ssize_t got = read(mpirun_output_, chunk, sizeof chunk);
         if (got > 0 && mpirun_text_.size() < max_line)
@@ -318,12 +318,12 @@ private:
     {
         std::string lines;
         for (std::size_t at = 0; at < bytes;) {
-            std::size_t end = std::min(ranks_[k].incomplete_line.find('\n', at), bytes);
+            std::size_t end = std::min(ranks_[k].pending_output.find('\n', at), bytes);
             lines += "rank " + std::to_string(k) + ": " +
-                     ranks_[k].incomplete_line.substr(at, end - at) + "\n";
+                     ranks_[k].pending_output.substr(at, end - at) + "\n";
             at = end + 1;
         }
-        ranks_[k].incomplete_line.erase(0, bytes);
+        ranks_[k].pending_output.erase(0, bytes);
         for (std::size_t at = 0; at < lines.size();) {
             ssize_t put = write(1, lines.data() + at, lines.size() - at);
             if (put <= 0) return; // the parent has ended
@@ -336,13 +336,12 @@ private:
     {
         forward_output();
         for (std::size_t k = 0; k < ranks_.size(); ++k)
-            if (!ranks_[k].incomplete_line.empty())
-                print_lines(k, ranks_[k].incomplete_line.size());
+            if (!ranks_[k].pending_output.empty()) print_lines(k, ranks_[k].pending_output.size());
         return result_;
     }
 
     steady::time_point deadline_;
-    std::vector<member> ranks_;
+    std::vector<rank_state> ranks_;
     int listener_ = -1, mpirun_output_ = -1;
     int mpirun_pidfd_ = -1; // -1 once mpirun has ended
     pid_t mpirun_ = -1;

@@ -106,15 +106,15 @@ bool exchange_succeeds(int *from, int *to, int n)
 // and a long message, which MPI sends by its eager and its rendezvous protocol.
 bool probe_cuda_awareness()
 {
-    constexpr int rendezvous = 1 << 18; // elements
+    constexpr int long_message = 1 << 18; // elements: 1 MiB
     if (simulator_is_elsewhere || !MPIX_Query_cuda_support()) return false;
     int *memory = nullptr;
-    bool here =
-        cudaSetDevice(home_device()) == cudaSuccess &&
-        cudaMalloc(reinterpret_cast<void **>(&memory), 2 * rendezvous * sizeof(int)) == cudaSuccess;
+    bool here = cudaSetDevice(home_device()) == cudaSuccess &&
+                cudaMalloc(reinterpret_cast<void **>(&memory), 2 * long_message * sizeof(int)) ==
+                    cudaSuccess;
     bool all = on_all_ranks(here);
-    for (int n : {1, rendezvous})
-        all = all && on_all_ranks(exchange_succeeds(memory, memory + rendezvous, n));
+    for (int n : {1, long_message})
+        all = all && on_all_ranks(exchange_succeeds(memory, memory + long_message, n));
     cudaFree(memory);
     cudaGetLastError(); // clear the error, which later calls must not see
     return all;

@@ -165,10 +165,10 @@ COUNTED(Accumulate,
         (from, n, t, to, at, m, u, o, w), bytes(n, t))
 
 // Defines a collective call and its non-blocking form.
-#define WORDS(...) __VA_ARGS__
+#define UNWRAP(...) __VA_ARGS__
 #define COLLECTIVE(function, nonblocking, parameters, arguments, count)                            \
-    COUNTED(function, (WORDS parameters), (WORDS arguments), count)                                \
-    COUNTED(nonblocking, (WORDS parameters, MPI_Request * r), (WORDS arguments, r), count)
+    COUNTED(function, (UNWRAP parameters), (UNWRAP arguments), count)                              \
+    COUNTED(nonblocking, (UNWRAP parameters, MPI_Request * r), (UNWRAP arguments, r), count)
 
 COLLECTIVE(Bcast, Ibcast, (void *at, int n, MPI_Datatype t, int root, MPI_Comm c),
            (at, n, t, root, c), from_root(n, t, root, c))

@@ -71,7 +71,7 @@ private:
     std::span<std::byte> output_;
     role role_;
     const host_gate *gate_;
-    std::uint64_t pinned_bytes_ = 0; // at the start of the output region
+    std::uint64_t pinned_bytes_ = 0; // at the start of the output region; its size after a failure
     int baseline_threads_ = -1;      // threads before the submission's first call, such as MPI's
     std::map<std::uint32_t, argument_set> sets_;
     std::uint64_t l2_bytes_ = 0;

@@ -30,7 +30,7 @@ bool server::receive_addresses(argument_set &s, const request &r)
         if (is_local(one.descriptor.where)) continue;
         for (unsigned k = 0; k < parts_of(one.descriptor); ++k) {
             if (next == max_buffers) return false;
-            one.parts.push_back(reinterpret_cast<void *>(r.buffers[next++]));
+            one.payloads.push_back(reinterpret_cast<void *>(r.buffers[next++]));
         }
     }
     return true;
@@ -41,7 +41,7 @@ bool server::send_addresses(const argument_set &s, reply &a) const
     std::size_t next = 0;
     for (const loaded_argument &one : s.arguments) {
         if (!is_local(one.descriptor.where)) continue;
-        for (void *p : one.parts) {
+        for (void *p : one.payloads) {
             if (next == max_buffers) return false;
             a.buffers[next++] = reinterpret_cast<std::uint64_t>(p);
         }
@@ -72,11 +72,11 @@ void server::load(const request &r, reply &a)
         if (w == argument_memory::value)
             s.pointers.push_back(one.value.data());
         else if (w == argument_memory::per_device)
-            s.pointers.push_back(one.parts.data());
+            s.pointers.push_back(one.payloads.data());
         else if (w == argument_memory::absent || (role_ == role::devices && with_host_code(w)))
             s.pointers.push_back(nullptr);
         else
-            s.pointers.push_back(one.parts[0]);
+            s.pointers.push_back(one.payloads[0]);
     }
     if (role_ == role::devices && !send_addresses(s, a))
         return malformed(a, "there are more buffers than can be told of");
@@ -90,7 +90,7 @@ bool server::load_scratch(const argument_set &s, loaded_argument &one, const req
     buffer &b = one.buffers.emplace_back(d, a.bytes, 0);
     const std::byte *from = in(d.input, b.image_bytes());
     if (from) b.load(from);
-    one.parts = {b.payload()};
+    one.payloads = {b.payload()};
     return from || (malformed(a, "scratch has no guards"), false);
 }
 
@@ -114,7 +114,7 @@ bool server::load_argument(loaded_argument &one)
         const std::byte *from = in(d.input + k * b.image_bytes(), b.image_bytes());
         if (!from) return false;
         b.load(from);
-        one.parts.push_back(b.payload());
+        one.payloads.push_back(b.payload());
     }
     return true;
 }

@@ -1,7 +1,8 @@
 // The worker: calls one implementation of a contract at the parent's request. It decides nothing.
 //
-// Linked with the CUDA runtime it runs on a GPU, with the simulator on a CPU. The only difference
-// is that the simulator defines its harness functions, which are weak.
+// Linked with the CUDA runtime it runs kernels on a GPU; linked with the simulator's client it
+// sends them to simulated devices in another process. The only difference here is that the client
+// defines some of the harness functions, which are weak.
 //
 //   WORKER                    serves the parent on descriptor 3
 //   WORKER --probe            runs a null kernel; prints the error and exits 1 if it cannot run
