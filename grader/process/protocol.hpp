@@ -125,9 +125,9 @@ struct request {
     std::uint64_t closed_peers = 0; // run, simulator only: as in simulator_close_peers
     char function[64] = {};
     std::uint32_t argument_count = 0, calls = 0;
-    std::uint32_t limit_ms = 0;      // ranks: after which those that have not answered are reported
-    std::uint32_t launch_places = 0; // run: cudaLimitDevRuntimePendingLaunchCount; 0: the default
-    std::int32_t multiprocessors = 0; // run, simulator only: per device; 0: the default
+    std::uint32_t limit_ms = 0; // ranks: after which those that have not answered are reported
+    std::uint32_t max_pending_launches = 0; // run: by kernels; 0: the default of the device
+    std::int32_t multiprocessors = 0;       // run, simulator only: per device; 0: the default
     std::uint32_t sets[max_calls] = {};
     argument_descriptor arguments[max_arguments] = {};
     std::uint64_t scratch_bytes = 0; // load, if the devices are another process
@@ -140,15 +140,15 @@ enum class reply_status : std::uint32_t {
     cuda_error, // `error` was returned by the step named in `step`
     exception,  // the contract function threw; `text` holds what()
     unknown_function,
-    out_of_memory, // the worker could not allocate the set; other workers show whose fault it is
-    malformed,     // the worker did not understand the request
-    rank_ended,    // `rank` ended: `error` is its status from waitpid, `text` is MPI's complaint
-    ranks_waiting, // the ranks in `waiting` have not answered in time
-    disturbed,     // `rank` sent something that is no reply to this request
-    no_ranks,      // `text` is mpirun's output
-    left_work,     // work left in streams needs the host, which has returned; ends the process
-    overcounted,   // the counters of a run exceed the bytes that the report may have
-    misacquired,   // acquire or release failed: an `acquire_fault` in `error`
+    out_of_memory,   // the worker could not allocate the set; other workers show whose fault it is
+    malformed,       // the worker did not understand the request
+    rank_ended,      // `rank` ended: `error` is its status from waitpid, `text` is MPI's complaint
+    ranks_waiting,   // the ranks in `waiting` have not answered in time
+    protocol_broken, // `rank` sent something that is no reply to this request
+    no_ranks,        // `text` is mpirun's output
+    left_work,       // work left in streams needs the host, which has returned; ends the process
+    counters_too_large, // the counters of a run exceed the bytes that the report may have
+    acquire_failed,     // acquire or release failed: an `acquire_fault` in `error`
 };
 
 enum class acquire_fault : std::int32_t { nothing, too_little, not_released };
@@ -204,7 +204,7 @@ struct device_facts {
     // Fields of cudaDeviceProp: maxThreadsPerBlock, maxThreadsPerMultiProcessor, warpSize,
     // asyncEngineCount.
     std::int32_t threads_a_block = 0, threads_a_multiprocessor = 0, warp = 0, copy_engines = 0;
-    // concurrentManagedAccess: page faults of a kernel migrate single pages of managed memory.
+    // concurrentManagedAccess: managed memory moves page by page on demand, not whole at a launch.
     std::int32_t pages_on_demand = 0;
     // sharedMemPerBlock (without opt-in), sharedMemPerMultiprocessor, totalConstMem.
     std::uint64_t shared_a_block = 0, shared_a_multiprocessor = 0, constant_bytes = 0;

@@ -110,7 +110,7 @@ bool understand_ranks(answer &a)
     case reply_status::ranks_waiting:
         a.how = worker_exit::timed_out;
         return false;
-    case reply_status::disturbed:
+    case reply_status::protocol_broken:
         a.how = worker_exit::protocol_error;
         return false;
     default:

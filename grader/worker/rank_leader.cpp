@@ -214,19 +214,19 @@ private:
         ssize_t got = recv(r.connection, m, sizeof m, MSG_DONTWAIT | MSG_TRUNC);
         if (got < 0 && errno == EAGAIN) return true;
         if (got == sizeof(reply)) {
-            disturbed_ = r.answered ? static_cast<int>(k) : -1;
+            protocol_breaker_ = r.answered ? static_cast<int>(k) : -1;
             std::memcpy(&r.answer, m, sizeof(reply));
             bool ours = r.answer.magic == protocol_magic && r.answer.what == result_.what &&
                         std::equal(r.answer.nonce, r.answer.nonce + 2, result_.nonce);
-            if (!ours) disturbed_ = static_cast<int>(k);
+            if (!ours) protocol_breaker_ = static_cast<int>(k);
             r.answered = true;
-            return disturbed_ < 0;
+            return protocol_breaker_ < 0;
         }
         rank_end end;
         if (got == sizeof end) std::memcpy(&end, m, sizeof end);
         bool lost = WIFEXITED(end.status) && WEXITSTATUS(end.status) == without_leader;
         if (got > 0 && (got != sizeof end || end.magic != protocol_magic || lost)) {
-            disturbed_ = static_cast<int>(k);
+            protocol_breaker_ = static_cast<int>(k);
             return false;
         }
         if (got <= 0) end.status = SIGKILL; // its keeper was killed, too
@@ -247,9 +247,9 @@ private:
     // Records in result_ why a request has no answer. Returns false.
     bool explain_missing_answer()
     {
-        result_.rank = std::max(disturbed_, first_ended_);
-        if (disturbed_ >= 0) {
-            result_.status = reply_status::disturbed;
+        result_.rank = std::max(protocol_breaker_, first_ended_);
+        if (protocol_breaker_ >= 0) {
+            result_.status = reply_status::protocol_broken;
         } else if (joined_ < ranks_.size() && find_unjoined_rank()) {
             result_.status = reply_status::rank_ended;
         } else if (first_ended_ >= 0) {
@@ -350,7 +350,7 @@ private:
     std::string mpirun_text_;
     std::size_t joined_ = 0;
     // The rank that broke the protocol, and the one whose end explains the others'; -1: none.
-    int disturbed_ = -1, first_ended_ = -1;
+    int protocol_breaker_ = -1, first_ended_ = -1;
     rank_end end_; // how first_ended_ ended
     reply result_;
 };

@@ -1,9 +1,9 @@
 // Counts the bytes that a rank's submission sends by MPI, through MPI's profiling interface.
 //
-// Only bytes for other ranks count, but MPI_Put and MPI_Accumulate count for any target, whose rank
-// is one of the window's group. A collective call counts this rank's contribution however
-// MPI implements it: once per receiver, in a reduction once. Calls that are not defined below, such
-// as MPI_Get and MPI_Reduce_scatter, count nothing.
+// Only bytes for other ranks count; MPI_Put and MPI_Accumulate count for any target, whose rank is
+// one in the window's group. A collective call counts this rank's contribution, however MPI
+// implements the call: once per receiver, but only once in a reduction. Calls that are not defined
+// below, such as MPI_Get, MPI_Rput and MPI_Reduce_scatter, count nothing.
 #include "ranks.hpp"
 
 #include <mpi.h>

@@ -64,7 +64,7 @@ reply server::handle(const request &r)
         copy_text(a.error_name, cudaGetErrorName(f.error));
         copy_text(a.text, cudaGetErrorString(f.error));
     } catch (const acquire_failure &f) {
-        a.status = reply_status::misacquired;
+        a.status = reply_status::acquire_failed;
         a.error = static_cast<std::int32_t>(f.what);
     } catch (const simulator::host_is_away &) {
         a.status = reply_status::left_work;
@@ -179,7 +179,7 @@ void server::report(const request &r, reply &a)
     std::uint64_t length = counters_.size(), list = count * sizeof(simulator_finding);
     a.bytes = 8 + list + 8 + length;
     if (a.bytes > r.bytes) {
-        a.status = reply_status::overcounted;
+        a.status = reply_status::counters_too_large;
         return;
     }
     std::memcpy(to, &count, 8);

@@ -142,7 +142,7 @@ void server::run(const request &r, reply &a)
         check(cudaEventCreate(&start_event_));
         check(cudaEventCreate(&stop_event_));
     }
-    pending_launch_limit launch_limit(r.launch_places);
+    pending_launch_limit launch_limit(r.max_pending_launches);
     a.returned_bytes = e->result_bytes;
     const int threads_before = timed ? left_threads(baseline_threads_) : simulator::own_threads();
     signals().open();
