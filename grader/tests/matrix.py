@@ -27,7 +27,7 @@ COLUMNS = [*KEY, "status", "points", "failed"]
 
 
 def sources_of(lab, path):
-    """Returns a digest of this file and of the lab's contract and grader, without its oracle and the grader's library."""
+    """Returns a digest of this file and of the lab's contract and grader, not of its oracle or the grader's library."""
     digest = hashlib.sha256()
     for file in [path, *sorted((TOP / "labs" / lab).glob("*.?pp"))]:
         digest.update(file.read_bytes())
