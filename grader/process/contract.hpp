@@ -1,6 +1,9 @@
-// The table of a lab's contract functions, which both sides know by name.
+// The table of a lab's contract functions, generated from lab.hpp for the parent and for the
+// worker.
 //
-// The parent's table has no addresses. In the worker's, `local<f>::run(pointers, result)` calls f.
+// The parent's table has no addresses. The worker's has `local<f>::run`, which calls f in this
+// process: with the values that `arguments` point to, as for cudaLaunchKernel, except that an
+// argument of pointer type is the pointer itself.
 #pragma once
 
 #include "protocol.hpp"

@@ -50,10 +50,10 @@ std::vector<char *> pointers(const std::vector<std::string> &texts)
     if (dup2(p.null, 0) < 0) give_up(p);
     for (const auto &[ours, number] : s.descriptors)
         if (dup2(ours, number) < 0) give_up(p);
-    if (s.own_status >= 0) {
+    if (s.own_status_fd >= 0) {
         const int opened = p.within.open_own_status();
-        if (dup2(opened, s.own_status) < 0) give_up(p);
-        if (opened != s.own_status) close(opened);
+        if (dup2(opened, s.own_status_fd) < 0) give_up(p);
+        if (opened != s.own_status_fd) close(opened);
     }
     if (!s.folder.empty() && chdir(s.folder.c_str()) != 0) give_up(p);
     limit(RLIMIT_CORE, 0);

@@ -1,5 +1,6 @@
-// A child process with a keeper: a process between the child and us that reports how the child
-// ended and kills all processes that it left, even after we have ended.
+// A child process with a keeper, its supervisor: a process between the child and us that is the
+// subreaper of the child's descendants, reports how the child ended, and then kills all that are
+// left, even after we have ended.
 #pragma once
 
 #include "descriptor.hpp"
@@ -23,7 +24,7 @@ struct process_setup {
     // All open descriptors of the child: ours, from owned_fd::high, and its number in the child. By
     // default 0 is /dev/null, and 1 and 2 are ours.
     std::vector<std::pair<int, int>> descriptors;
-    int own_status = -1; // the descriptor at which it has /proc/self/status; -1: none
+    int own_status_fd = -1; // number of a descriptor of its own /proc/self/status; -1: none
     std::vector<std::pair<int, std::uint64_t>> limits; // resources (RLIMIT_CPU ...) and maxima
     const sandbox *within = nullptr;                   // null: no sandbox
 };

@@ -1,11 +1,12 @@
-// The kernel's Landlock: a process gives up all files but those below some folders, and more.
+// The kernel's Landlock: a process gives up all files but those below some folders, and, where the
+// kernel can, also TCP, abstract sockets of other processes, and signals to them.
 #pragma once
 
 #include "descriptor.hpp"
 
 namespace grading {
 
-// Construct it before the fork; afterwards only system calls are safe. Move-only.
+// Construct it before the fork: the member functions only make system calls. Move-only.
 class landlock_rules {
 public:
     // Allows nothing at first. Throws nothing: without Landlock, enforce returns false.

@@ -2,8 +2,8 @@
 //
 // The frames go over a SOCK_SEQPACKET pair. A worker gets five descriptors: 3 the socket, 4 the
 // input memory (read only), 5 the output memory, both closed once they are mapped, 6 its
-// /proc/self/status, and stdout/stderr as one pipe. It answers each request with one reply that
-// repeats the request's nonce. A reply carries no verdict: the parent judges the bytes in the
+// /proc/self/status, and one pipe as stdout and stderr. It answers each request with one reply
+// that repeats the request's nonce. A reply carries no verdict: the parent judges the bytes in the
 // output memory.
 //
 // If devices are simulated, a worker is two processes: one with the submission's host code, and
@@ -20,21 +20,21 @@ namespace grading {
 constexpr std::uint32_t protocol_magic = 0x31574b43; // "CKW1"
 constexpr int max_arguments = 16, max_calls = 64, max_devices = 16, max_ranks = 16;
 constexpr int max_buffers = 64; // of all arguments together, passed from one process to another
-constexpr int socket_fd = 3, input_fd = 4, output_fd = 5, device_fd = simulator::given_connection;
+constexpr int socket_fd = 3, input_fd = 4, output_fd = 5, device_fd = simulator::connection_fd;
 
 // Exit status of a device process to which the host code sent an invalid message.
 constexpr int disturbed_by_host = 3;
 
 enum class argument_memory : std::uint8_t {
-    value,
-    device,
-    host,
-    pinned,
-    mapped,
-    managed,
-    per_device,
-    absent,   // a null pointer: an argument that only rank 0 has, as the other ranks see it
-    acquired, // on the host, allocated by the contract's acquire, for its release
+    value,      // passed by value, in no memory
+    device,     // cudaMalloc
+    host,       // pageable
+    pinned,     // cudaMallocHost
+    mapped,     // cudaHostAlloc with cudaHostAllocMapped
+    managed,    // cudaMallocManaged
+    per_device, // an array of device pointers, one buffer on each device
+    absent,     // a null pointer: an argument that only rank 0 has, as the other ranks see it
+    acquired,   // host memory from the contract's acquire, which its release frees
 };
 
 // True if a worker's kernels can poison such memory.
@@ -54,18 +54,18 @@ constexpr bool with_host_code(argument_memory where)
 // have no guards.
 struct argument_descriptor {
     argument_memory where = argument_memory::device;
-    std::uint8_t read_only =
-        0;                   // a pointer to const: the worker copies it back, the parent compares
-    std::uint8_t output = 0; // holds poison, not a value, before the call
-    std::uint8_t parts = 1;  // number of buffers, one per device, for per_device
-    std::uint16_t misalign = 0;  // elements that the payload starts past a 256-byte boundary
-    std::uint8_t scratch = 0;    // sized by the worker; the image holds only its guards
-    std::uint8_t last = 0;       // allocated last: on the simulator no other buffer follows it
+    // A pointer to const. The worker copies it back, and the parent checks that it is unchanged.
+    std::uint8_t read_only = 0;
+    std::uint8_t output = 0;    // holds poison, not a value, before the call
+    std::uint8_t parts = 1;     // number of buffers, one per device, for per_device
+    std::uint16_t misalign = 0; // elements that the payload starts past a 256-byte boundary
+    std::uint8_t scratch = 0; // temporary storage that FUNCTION_scratch sizes; no payload in images
+    std::uint8_t last = 0;    // allocated last: on the simulator no other buffer follows it
     std::uint32_t element = 1;   // bytes per element
     std::uint64_t bytes = 0;     // of the payload
     std::uint64_t guard = 0;     // bytes of each guard zone; a multiple of 256
-    std::uint64_t input = 0;     // start of the image in the input memory
-    std::uint64_t output_at = 0; // start of the image in the output memory
+    std::uint64_t input = 0;     // offset of the image in the input memory
+    std::uint64_t output_at = 0; // offset of the image in the output memory
     char name[24] = {};          // the contract's name for the argument
 };
 
@@ -76,7 +76,7 @@ constexpr unsigned parts_of(const argument_descriptor &s)
 }
 
 enum class command : std::uint32_t {
-    facts, // write device_facts to the output memory at `offset`
+    facts, // write device_facts, the device's properties, to the output memory at `offset`
     load,  // allocate set `set` from `arguments` and copy the images in; `function` names the
            // contract function where an argument is scratch
     patch, // copy `bytes` from the input memory at `offset` to byte `at` of argument `index` of set
@@ -105,15 +105,15 @@ enum escape : std::uint64_t {
 };
 
 enum run_flags : std::uint32_t {
-    flush_l2 = 1,          // read twice the L2 and reset persisting lines before the first call
-    begin_counting = 2,    // simulator only: forget findings and counters first
-    writable_only = 4,     // store: leave out read-only arguments
-    another_order = 8,     // simulator only: blocks and warps take turns by the seed in `pattern`
-    late_streams = 16,     // simulator only: streams' work runs as late as waits allow
-    shuffled_streams = 32, // simulator only: at any time until then, by the seed in `pattern`
-    any_blocks_first = 64, // simulator only: blocks begin in an order by `pattern`, few at a time
+    flush_l2 = 1,       // evict the home device's L2, persisting lines too, before the first call
+    begin_counting = 2, // simulator only: forget findings and counters first
+    writable_only = 4,  // store: leave out read-only arguments
+    another_order = 8,  // simulator only: random interleaving of blocks and warps, seed `pattern`
+    late_streams = 16,  // simulator only: streams' work runs as late as waits allow
+    shuffled_streams = 32, // simulator only: at random times until then, seed `pattern`
+    any_blocks_first = 64, // simulator only: random order of blocks, few resident, seed `pattern`
     of_any_size = 128,     // scratch: also more than the device has
-    others_launch = 256,   // simulator only: other launches hold pending places, too, by the seed
+    others_launch = 256,   // simulator only: other kernels fill the pending launch buffer at times
 };
 
 struct request {
@@ -125,9 +125,9 @@ struct request {
     std::uint64_t closed_peers = 0; // run, simulator only: as in simulator_close_peers
     char function[64] = {};
     std::uint32_t argument_count = 0, calls = 0;
-    std::uint32_t limit_ms = 0;      // ranks: after which those that have not answered are reported
-    std::uint32_t launch_places = 0; // run: pending launches by kernels; 0: the default
-    std::int32_t multiprocessors = 0; // run, simulator only: per device; 0: the default
+    std::uint32_t limit_ms = 0; // ranks: after which those that have not answered are reported
+    std::uint32_t max_pending_launches = 0; // run: by kernels; 0: the default of the device
+    std::int32_t multiprocessors = 0;       // run, simulator only: per device; 0: the default
     std::uint32_t sets[max_calls] = {};
     argument_descriptor arguments[max_arguments] = {};
     std::uint64_t scratch_bytes = 0; // load, if the devices are another process
@@ -140,15 +140,15 @@ enum class reply_status : std::uint32_t {
     cuda_error, // `error` was returned by the step named in `step`
     exception,  // the contract function threw; `text` holds what()
     unknown_function,
-    out_of_memory, // the worker could not allocate the set; other workers show whose fault it is
-    malformed,     // the worker did not understand the request
-    rank_ended,    // `rank` ended: `error` is its status from waitpid, `text` is MPI's complaint
-    ranks_waiting, // the ranks in `waiting` have not answered in time
-    disturbed,     // `rank` sent something that is no reply to this request
-    no_ranks,      // `text` is mpirun's output
-    left_work,     // work left in streams needs the host, which has returned; ends the process
-    overcounted,   // the counters of a run do not fit the report
-    misacquired,   // acquire or release failed: an `acquire_fault` in `error`
+    out_of_memory,   // the worker could not allocate the set; other workers show whose fault it is
+    malformed,       // the worker did not understand the request
+    rank_ended,      // `rank` ended: `error` is its status from waitpid, `text` is MPI's complaint
+    ranks_waiting,   // the ranks in `waiting` have not answered in time
+    protocol_broken, // `rank` sent something that is no reply to this request
+    no_ranks,        // `text` is mpirun's output
+    left_work,       // work left in streams needs the host, which has returned; ends the process
+    counters_too_large, // the counters of a run exceed the bytes that the report may have
+    acquire_failed,     // acquire or release failed: an `acquire_fault` in `error`
 };
 
 enum class acquire_fault : std::int32_t { nothing, too_little, not_released };
@@ -201,10 +201,15 @@ struct device_facts {
     char name[128] = {};
     std::int32_t major = 0, minor = 0, multiprocessors = 0, devices = 0;
     std::int32_t driver = 0, runtime = 0; // 13000 is 13.0
+    // Fields of cudaDeviceProp: maxThreadsPerBlock, maxThreadsPerMultiProcessor, warpSize,
+    // asyncEngineCount.
     std::int32_t threads_a_block = 0, threads_a_multiprocessor = 0, warp = 0, copy_engines = 0;
-    std::int32_t pages_on_demand = 0; // kernels can fetch managed memory page by page
+    // concurrentManagedAccess: managed memory moves page by page on demand, not whole at a launch.
+    std::int32_t pages_on_demand = 0;
+    // sharedMemPerBlock (without opt-in), sharedMemPerMultiprocessor, totalConstMem.
     std::uint64_t shared_a_block = 0, shared_a_multiprocessor = 0, constant_bytes = 0;
-    std::uint64_t l2_bytes = 0, memory_bytes = 0, memory_free = 0;
+    std::uint64_t l2_bytes = 0;
+    std::uint64_t memory_bytes = 0, memory_free = 0; // of cudaMemGetInfo
     std::uint16_t peers[max_devices] = {}; // bit p of entry d: device d can reach p's memory
 };
 

@@ -6,44 +6,46 @@
 
 namespace grading {
 
-// It is wall-clock time, except where devices are simulated. There it is core time of the host
-// code, or standstill of all processes: kernels have a limit of their own, and a busy machine is
-// not the submission's fault.
+// It is wall-clock time, except where devices are simulated. There it is CPU time of the host
+// code, or idleness of all processes: kernels have a limit of their own, and a busy machine is
+// not the submission's fault. As a last resort a multiple of the limit counts as wall-clock time.
 class request_limit {
 public:
-    request_limit(std::chrono::milliseconds limit, bool by_cores)
-        : limit_(limit), by_cores_(by_cores)
+    request_limit(std::chrono::milliseconds limit, bool by_cpu_time)
+        : limit_(limit), by_cpu_time_(by_cpu_time)
     {
     }
 
-    // `used` returns the core seconds of the host code, and of host code and devices; it is called
-    // only now and then.
+    // `used` returns the CPU seconds of the host code, and of host code and devices together. It
+    // reads /proc, so a call that is answered at once does not need it.
     template <class F> bool over(F used)
     {
         const auto now = clock::now();
-        if (!by_cores_) return now - start_ >= limit_;
-        if (now - start_ < at_first_) return false;
+        if (!by_cpu_time_) return now - start_ >= limit_;
+        if (now - start_ < unmeasured_) return false;
         const auto [host, all] = used();
-        if (host_before_ < 0) host_before_ = host;
-        if (all > all_before_ + min_progress) all_before_ = all, moved_ = now;
-        const std::chrono::duration<double> of_core(host - host_before_);
-        stands_still_ = now - start_ >= limit_ && now - moved_ >= standstill;
-        return stands_still_ || of_core >= limit_ - at_first_ || now - start_ >= patience * limit_;
+        if (host_at_first_ < 0) host_at_first_ = host;
+        if (all > all_before_ + min_progress) all_before_ = all, last_progress_ = now;
+        const std::chrono::duration<double> host_time(host - host_at_first_);
+        stands_still_ = now - start_ >= limit_ && now - last_progress_ >= standstill;
+        return stands_still_ || host_time >= limit_ - unmeasured_ ||
+               now - start_ >= max_wall_clock * limit_;
     }
-    // True if none of its processes has been at work for some time.
+    // True if the limit was exceeded because none of the processes has used a core for some time.
     bool stands_still() const { return stands_still_; }
 
 private:
     using clock = std::chrono::steady_clock;
-    static constexpr double min_progress = 0.05; // core seconds that count as work
+    static constexpr double min_progress = 0.05; // CPU seconds that count as work
     static constexpr std::chrono::seconds standstill{2};
-    static constexpr int patience = 6;
+    static constexpr int max_wall_clock = 6; // in limits
 
     std::chrono::milliseconds limit_;
-    bool by_cores_, stands_still_ = false;
-    std::chrono::milliseconds at_first_ = std::min(limit_, std::chrono::milliseconds(1000));
-    clock::time_point start_ = clock::now(), moved_ = start_;
-    double host_before_ = -1, all_before_ = 0;
+    bool by_cpu_time_, stands_still_ = false;
+    // Wall-clock time before the first measurement; it counts as CPU time of the host code.
+    std::chrono::milliseconds unmeasured_ = std::min(limit_, std::chrono::milliseconds(1000));
+    clock::time_point start_ = clock::now(), last_progress_ = start_;
+    double host_at_first_ = -1, all_before_ = 0; // CPU seconds; -1: none measured yet
 };
 
 } // namespace grading

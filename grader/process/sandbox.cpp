@@ -1,5 +1,5 @@
-// A root of bind mounts on a small tmpfs, entered with pivot_root so that the old root is gone; or
-// the same list of files as rules of Landlock.
+// Builds a root of bind mounts on a small tmpfs, entered with pivot_root so that the old root is
+// gone, or Landlock's rules for the same list of files.
 #include "sandbox.hpp"
 
 #include <dirent.h>
@@ -75,8 +75,8 @@ bool write_file(const char *path, const char *text)
     return fd.get() >= 0 && write(fd.get(), text, strlen(text)) >= 0;
 }
 
-// Linux before 5.12 cannot do it. There file permissions restrict an ordinary user, and nothing
-// restricts user 0.
+// Linux before 5.12 has no mount_setattr. There file permissions still restrict an ordinary user,
+// so this reports success; nothing restricts user 0.
 bool make_read_only(const char *path, bool with_below)
 {
     mount_attr wanted{};
@@ -92,11 +92,13 @@ bool make_proc()
 {
     constexpr unsigned long plain = MS_NOSUID | MS_NODEV | MS_NOEXEC;
     if (mount("proc", "/tmp/proc", "proc", plain, nullptr) != 0) return false;
-    for (const char *machines : {"/tmp/proc/acpi", "/tmp/proc/bus", "/tmp/proc/fs", "/tmp/proc/irq",
-                                 "/tmp/proc/mtrr", "/tmp/proc/sys", "/tmp/proc/sysrq-trigger"}) {
-        if (access(machines, F_OK) != 0) continue;
-        if (mount(machines, machines, nullptr, MS_BIND | MS_REC, nullptr) != 0) return false;
-        if (!make_read_only(machines, true)) return false;
+    for (const char *machine_wide :
+         {"/tmp/proc/acpi", "/tmp/proc/bus", "/tmp/proc/fs", "/tmp/proc/irq", "/tmp/proc/mtrr",
+          "/tmp/proc/sys", "/tmp/proc/sysrq-trigger"}) {
+        if (access(machine_wide, F_OK) != 0) continue;
+        if (mount(machine_wide, machine_wide, nullptr, MS_BIND | MS_REC, nullptr) != 0)
+            return false;
+        if (!make_read_only(machine_wide, true)) return false;
     }
     return true;
 }
@@ -145,18 +147,18 @@ void sandbox::make_parents(const std::string &to)
 
 void sandbox::show(const std::string &from, const std::string &to, bool writable)
 {
-    for (const part &p : parts_) {
-        const bool below = p.folder ? (base + to + "/").starts_with(p.to + "/") : base + to == p.to;
-        if (below && (p.writable || !writable) && p.from + (base + to).substr(p.to.size()) == from)
+    for (const bind_mount &m : mounts_) {
+        const bool below = m.folder ? (base + to + "/").starts_with(m.to + "/") : base + to == m.to;
+        if (below && (m.writable || !writable) && m.from + (base + to).substr(m.to.size()) == from)
             return;
     }
     struct stat s {};
     if (stat(from.c_str(), &s) != 0) return; // not on this machine
-    const int descriptor = first_descriptor + static_cast<int>(parts_.size());
+    const int descriptor = first_descriptor + static_cast<int>(mounts_.size());
     const bool folder = S_ISDIR(s.st_mode);
     make_parents(folder ? to + "/x" : to);
-    parts_.push_back({from, base + to, descriptor, "/proc/self/fd/" + std::to_string(descriptor),
-                      folder, writable});
+    mounts_.push_back({from, base + to, descriptor, "/proc/self/fd/" + std::to_string(descriptor),
+                       folder, writable});
     if (landlock_) landlock_->allow(from.c_str(), writable);
 }
 
@@ -192,9 +194,9 @@ bool sandbox::make_root() const
     constexpr unsigned long plain = MS_NOSUID | MS_NODEV | MS_NOEXEC;
     if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
     // The mount below hides everything under /tmp; these descriptors still lead there.
-    for (const part &p : parts_) {
-        const owned_fd fd(open(p.from.c_str(), O_PATH | O_CLOEXEC));
-        if (fd.get() < 0 || dup3(fd.get(), p.descriptor, O_CLOEXEC) < 0) return false;
+    for (const bind_mount &m : mounts_) {
+        const owned_fd fd(open(m.from.c_str(), O_PATH | O_CLOEXEC));
+        if (fd.get() < 0 || dup3(fd.get(), m.descriptor, O_CLOEXEC) < 0) return false;
     }
     if (mount("none", base, "tmpfs", MS_NOSUID, "size=1m,mode=0755") != 0) return false;
     // Writable folders of the sandbox, in which files may be shown, too. NCCL shares memory by
@@ -203,15 +205,15 @@ bool sandbox::make_root() const
     if (mount("none", "/tmp/tmp", "tmpfs", plain, "size=64m,mode=1777") != 0) return false;
     if (mount("none", "/tmp/dev/shm", "tmpfs", plain, "size=256m,mode=1777") != 0) return false;
     for (const std::string &folder : folders_) mkdir(folder.c_str(), 0755);
-    for (const part &p : parts_) {
-        if (p.folder)
-            mkdir(p.to.c_str(), 0755); // needed inside a folder that was shown before
-        else if (owned_fd(open(p.to.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)).get() < 0)
+    for (const bind_mount &m : mounts_) {
+        if (m.folder)
+            mkdir(m.to.c_str(), 0755); // needed inside a folder that was shown before
+        else if (owned_fd(open(m.to.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)).get() < 0)
             return false;
-        if (mount(p.opened.c_str(), p.to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
+        if (mount(m.opened.c_str(), m.to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
             return false;
         // A read-only device can still be written; its mode and owner cannot be changed.
-        if ((!p.writable || !p.folder) && !make_read_only(p.to.c_str(), true)) return false;
+        if ((!m.writable || !m.folder) && !make_read_only(m.to.c_str(), true)) return false;
     }
     // The CUDA driver reads its own entries in /proc. The kernel refuses a new /proc where parts of
     // the machine's are covered, as in containers.
@@ -241,7 +243,7 @@ int sandbox::open_own_status() const
 
 bool sandbox::confine() const
 {
-    // With an empty bounding set, execve grants no capability, not even to user 0.
+    // With an empty bounding set, execve adds no capability, not even for user 0.
     for (int capability = 0; how_ != confinement::none && capability < 64; ++capability)
         prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
     if (how_ == confinement::namespaces) limit(RLIMIT_NPROC, max_tasks);
@@ -257,11 +259,11 @@ bool sandbox::confine() const
 confinement available_confinement(bool proc)
 {
     auto works = [&](confinement how) {
-        sandbox tried(how, {.proc = proc});
-        tried.show_system();
+        sandbox trial(how, {.proc = proc});
+        trial.show_system();
         int pidfd = -1, status = 0;
-        const pid_t pid = tried.start(pidfd);
-        if (pid == 0) _exit(tried.enter() && tried.confine() ? 0 : 1);
+        const pid_t pid = trial.start(pidfd);
+        if (pid == 0) _exit(trial.enter() && trial.confine() ? 0 : 1);
         if (pid < 0 && (errno == EAGAIN || errno == ENOMEM || errno == EMFILE || errno == ENFILE))
             throw std::system_error(errno, std::generic_category(), "starting a process");
         if (pid < 0) return false;

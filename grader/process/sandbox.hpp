@@ -59,15 +59,15 @@ public:
     // Called in the confined process just before execve: gives up privileges for good. Returns
     // false if the kernel refuses. Needs the descriptors of this object.
     bool confine() const;
-    // Called between the two: opens /proc/self/status even if no /proc is visible. Returns -1 if
-    // this machine has none.
+    // Called between enter and confine: opens /proc/self/status even if no /proc is visible.
+    // Returns -1 if this machine has none.
     int open_own_status() const;
 
 private:
-    struct part {
+    struct bind_mount {
         std::string from, to; // `to` is below the mount point
-        int descriptor;       // where `from` is open in the new mount namespace
-        std::string opened;   // the path of that descriptor
+        int descriptor;       // at which `from` is open in the new mount namespace
+        std::string opened;   // the path of that descriptor in /proc
         bool folder, writable;
     };
     void make_parents(const std::string &to);
@@ -79,7 +79,7 @@ private:
     system_call_filter filter_;
     std::optional<landlock_rules> landlock_;
     std::vector<std::string> folders_; // folders to make, parents first
-    std::vector<part> parts_;
+    std::vector<bind_mount> mounts_;
     std::array<char, 64> uid_map_{}, gid_map_{};
 };
 

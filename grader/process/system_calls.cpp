@@ -114,10 +114,10 @@ constexpr int process_calls[] = {
 
 // Calls whose first argument is a process: only the own id is allowed, or 0 where that means
 // itself.
-constexpr int signals[] = {SYS_kill, SYS_tgkill, SYS_tkill, SYS_rt_sigqueueinfo,
-                           SYS_rt_tgsigqueueinfo};
-constexpr int adjusts[] = {SYS_prlimit64, SYS_sched_setaffinity, SYS_sched_setattr,
-                           SYS_sched_setparam, SYS_sched_setscheduler};
+constexpr int signal_calls[] = {SYS_kill, SYS_tgkill, SYS_tkill, SYS_rt_sigqueueinfo,
+                                SYS_rt_tgsigqueueinfo};
+constexpr int scheduling_calls[] = {SYS_prlimit64, SYS_sched_setaffinity, SYS_sched_setattr,
+                                    SYS_sched_setparam, SYS_sched_setscheduler};
 
 // Calls that change objects which Landlock does not guard.
 constexpr int attribute_calls[] = {
@@ -212,11 +212,11 @@ system_call_filter::system_call_filter(filter_options options)
             for (int number : {SYS_socket, SYS_sendmsg, SYS_sendmmsg}) refuse_call(number);
         decide(SYS_clone, {load(argument(0)), jump(any_bit, new_namespaces, 1, 0),
                            jump(any_bit, CLONE_THREAD, 1, 0), refuse(EPERM), allow});
-        for (int number : signals) {
+        for (int number : signal_calls) {
             decide(number, {load(argument(0)), jump(equal, 0, 1, 0), refuse(EPERM), allow});
             own_id_.push_back(program_.size() - 3);
         }
-        for (int number : adjusts) {
+        for (int number : scheduling_calls) {
             decide(number, {load(argument(0)), jump(equal, 0, 2, 0), jump(equal, 0, 1, 0),
                             refuse(EPERM), allow});
             own_id_.push_back(program_.size() - 3);

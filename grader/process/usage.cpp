@@ -20,11 +20,14 @@ namespace grading {
 
 namespace {
 
-std::size_t held_by(const struct stat &s) { return static_cast<std::size_t>(s.st_blocks) * 512; }
+std::size_t allocated_bytes(const struct stat &s)
+{
+    return static_cast<std::size_t>(s.st_blocks) * 512;
+}
 
-// The resources of several processes. Open memory files count with their full size, mapped or not,
-// each file once.
-struct held_memory {
+// The resources of several processes. An open memory file counts with all its allocated pages,
+// mapped or not, and once.
+struct resources {
     std::size_t anonymous = 0, shared = 0; // mapped bytes; shared ones count once per process
     int threads = 0;
     std::uint64_t ticks = 0; // processor time
@@ -64,7 +67,8 @@ std::vector<std::string> stat_of(pid_t pid)
     return {std::istream_iterator<std::string>(after_name), {}};
 }
 
-// Returns the time of all its threads, including ended ones, and of children that it waited for.
+// Returns the clock ticks of all its threads, including ended ones, and of children that it waited
+// for: utime, stime, cutime and cstime.
 std::uint64_t ticks_of(pid_t pid)
 {
     const std::vector<std::string> stat = stat_of(pid);
@@ -74,8 +78,8 @@ std::uint64_t ticks_of(pid_t pid)
     return sum;
 }
 
-// Adds the mapped memory of a process without `given` bytes of files that belong to others.
-void add_mapped(const std::string &process, std::size_t given, held_memory &to)
+// Adds the mapped memory of a process without `excluded` bytes of files that belong to others.
+void add_mapped(const std::string &process, std::size_t excluded, resources &to)
 {
     std::ifstream file(process + "/status");
     std::size_t shared = 0;
@@ -85,10 +89,10 @@ void add_mapped(const std::string &process, std::size_t given, held_memory &to)
         if (line.starts_with("RssShmem:")) shared = std::stoull(line.substr(9)) << 10;
         if (line.starts_with("Threads:")) to.threads += std::stoi(line.substr(8));
     }
-    to.shared += shared - std::min(shared, given);
+    to.shared += shared - std::min(shared, excluded);
 }
 
-void add_open_files(const std::string &process, held_memory &to)
+void add_open_files(const std::string &process, resources &to)
 {
     std::error_code gone; // set when the process has ended or the descriptor is closed
     for (std::filesystem::directory_iterator at(process + "/fd", gone), end; !gone && at != end;
@@ -97,7 +101,7 @@ void add_open_files(const std::string &process, held_memory &to)
         std::string name = std::filesystem::read_symlink(at->path(), closed).string();
         struct stat s {};
         if (name.starts_with("/memfd:") && stat(at->path().c_str(), &s) == 0)
-            to.files[{s.st_dev, s.st_ino}] = held_by(s);
+            to.files[{s.st_dev, s.st_ino}] = allocated_bytes(s);
     }
 }
 
@@ -115,14 +119,14 @@ std::vector<pid_t> children_of(pid_t pid)
     return result;
 }
 
-void add_below(pid_t pid, std::size_t given, held_memory &to)
+void add_below(pid_t pid, std::size_t excluded, resources &to)
 {
     for (pid_t child : children_of(pid)) {
         const std::string process = alive_in_proc(child);
-        add_mapped(process, given, to);
+        add_mapped(process, excluded, to);
         to.ticks += ticks_of(child);
         add_open_files(process, to);
-        add_below(child, given, to);
+        add_below(child, excluded, to);
     }
 }
 
@@ -142,13 +146,13 @@ usage used_from(pid_t keeper, std::initializer_list<int> files)
     // shares this process's pages and runs no code of a submission.
     const std::vector<pid_t> children = children_of(keeper);
     if (children.empty() || only_forked(children[0])) return {};
-    std::size_t given = 0;
+    std::size_t excluded = 0;
     std::vector<struct stat> stats(files.size());
     auto next = stats.begin();
     for (int file : files)
-        if (fstat(file, &*next) == 0) given += held_by(*next++);
-    held_memory held;
-    add_below(keeper, given, held);
+        if (fstat(file, &*next) == 0) excluded += allocated_bytes(*next++);
+    resources held;
+    add_below(keeper, excluded, held);
     for (auto s = stats.begin(); s != next; ++s) held.files.erase({s->st_dev, s->st_ino});
     return {held.bytes(), held.threads,
             static_cast<double>(held.ticks) / static_cast<double>(sysconf(_SC_CLK_TCK))};

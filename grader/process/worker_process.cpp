@@ -23,10 +23,10 @@ void worker::state::stop()
 {
     if (!host.process.running()) return;
     host.process.stop();
-    for (worker_process &d : devices) d.process.stop();
+    for (connected_process &d : devices) d.process.stop();
     read_text();
     host.socket.close();
-    for (worker_process &d : devices) d.socket.close();
+    for (connected_process &d : devices) d.socket.close();
 }
 
 bool worker::state::read_text()
@@ -47,9 +47,9 @@ bool worker::state::read_text()
 
 answer worker::state::finish(answer a)
 {
-    // If the devices ended first, the host code could not go on.
+    // If the devices ended first, the host code ended because of them: the cause is how they ended.
     const bool lost = a.how == worker_exit::exited && a.status == simulator::status_without_device;
-    for (worker_process &d : devices) {
+    for (connected_process &d : devices) {
         if (!lost && a.how != worker_exit::device_lost) break;
         answer of_device;
         pollfd wait{d.process.ended_descriptor(), POLLIN, 0};
@@ -73,13 +73,13 @@ answer worker::state::finish(answer a)
     return a;
 }
 
-bool worker::state::exhausted(answer &a) const
+bool worker::state::over_limits(answer &a) const
 {
     const shared_memory &in = host_input ? *host_input : *input;
     const shared_memory &out = host_output ? *host_output : *output;
     usage now = used_from(host.process.keeper(), {in.descriptor(), out.descriptor()});
     std::size_t of_devices = 0;
-    for (const worker_process &d : devices)
+    for (const connected_process &d : devices)
         of_devices +=
             used_from(d.process.keeper(), {input->descriptor(), output->descriptor()}).bytes;
     if (now.bytes > options.memory_limit)
@@ -110,7 +110,7 @@ bool understand_ranks(answer &a)
     case reply_status::ranks_waiting:
         a.how = worker_exit::timed_out;
         return false;
-    case reply_status::disturbed:
+    case reply_status::protocol_broken:
         a.how = worker_exit::protocol_error;
         return false;
     default:
@@ -132,30 +132,30 @@ worker::worker(const worker_options &options, const shared_memory &input)
     state_->start(input);
 }
 
-answer worker::state::ask(worker_process &whom, request what, std::chrono::milliseconds limit)
+answer worker::state::ask(connected_process &target, request what, std::chrono::milliseconds limit)
 {
     answer a;
     if (getrandom(what.nonce, sizeof what.nonce, 0) != sizeof what.nonce) throw_errno("getrandom");
     const auto start = steady::now();
     what.limit_ms = static_cast<std::uint32_t>(limit.count());
     if (options.ranks) limit += std::chrono::seconds(3); // the leader reports which ranks wait
-    request_limit allowed(limit, &whom == &host && !devices.empty() && !options.ranks);
+    request_limit allowed(limit, &target == &host && !devices.empty() && !options.ranks);
     auto used = [&] {
         const double by_host = used_from(host.process.keeper(), {}).cpu_seconds;
         double by_all = by_host;
-        for (const worker_process &d : devices)
+        for (const connected_process &d : devices)
             by_all += used_from(d.process.keeper(), {}).cpu_seconds;
         return std::pair(by_host, by_all);
     };
-    if (send(whom.socket.get(), &what, sizeof what, MSG_NOSIGNAL) < 0) {
+    if (send(target.socket.get(), &what, sizeof what, MSG_NOSIGNAL) < 0) {
         // The process ended between two requests; its status says how.
-        pollfd wait{whom.process.ended_descriptor(), POLLIN, 0};
+        pollfd wait{target.process.ended_descriptor(), POLLIN, 0};
         poll(&wait, 1, 1000);
-        if (!whom.ended(a)) a.how = worker_exit::protocol_error;
-        if (&whom != &host) a.how = worker_exit::device_lost;
+        if (!target.ended(a)) a.how = worker_exit::protocol_error;
+        if (&target != &host) a.how = worker_exit::device_lost;
         return finish(a);
     }
-    int socket = whom.socket.get(), text_end = text.get(); // -1: it has closed its end
+    int socket = target.socket.get(), text_end = text.get(); // -1: it has closed its end
     while (true) {
         if (allowed.over(used)) {
             a.how = worker_exit::timed_out;
@@ -165,13 +165,14 @@ answer worker::state::ask(worker_process &whom, request what, std::chrono::milli
         }
         std::vector<pollfd> wait = {{socket, POLLIN, 0},
                                     {text_end, POLLIN, 0},
-                                    {whom.process.ended_descriptor(), POLLIN, 0}};
-        for (worker_process &d : devices) wait.push_back({d.process.ended_descriptor(), POLLIN, 0});
+                                    {target.process.ended_descriptor(), POLLIN, 0}};
+        for (connected_process &d : devices)
+            wait.push_back({d.process.ended_descriptor(), POLLIN, 0});
         constexpr int poll_interval = 100; // ms
         poll(wait.data(), wait.size(), std::min<int>(poll_interval, int(limit.count()) + 1));
         if (wait[0].revents & POLLIN) {
             reply r;
-            ssize_t got = recv(whom.socket.get(), &r, sizeof r, MSG_DONTWAIT | MSG_TRUNC);
+            ssize_t got = recv(target.socket.get(), &r, sizeof r, MSG_DONTWAIT | MSG_TRUNC);
             auto now = steady::now();
             if (got > 0) {
                 // A submission may have written the reply without terminating its texts.
@@ -193,8 +194,8 @@ answer worker::state::ask(worker_process &whom, request what, std::chrono::milli
             a.how = worker_exit::too_much_output;
             return finish(a);
         }
-        if (wait[2].revents && whom.ended(a)) {
-            if (&whom != &host) a.how = worker_exit::device_lost;
+        if (wait[2].revents && target.ended(a)) {
+            if (&target != &host) a.how = worker_exit::device_lost;
             return finish(a);
         }
         const bool lost = std::any_of(wait.begin() + 3, wait.end(),
@@ -205,7 +206,7 @@ answer worker::state::ask(worker_process &whom, request what, std::chrono::milli
         }
         if (wait[0].revents && !(wait[0].revents & POLLIN)) socket = -1;
         if (wait[1].revents && !(wait[1].revents & POLLIN)) text_end = -1;
-        if (exhausted(a)) return finish(a);
+        if (over_limits(a)) return finish(a);
     }
 }
 

@@ -33,7 +33,7 @@ struct answer {
     int status = 0;
     reply value;               // valid if answered
     int rank = -1;             // the rank it is about, of several
-    bool stands_still = false; // timed out: none of its processes has used a core for some time
+    bool stands_still = false; // timed out: none of its processes used a core for some time
     // If it crashed: the report of the simulated devices, which are a process of their own.
     std::vector<std::byte> report;
     // Time from sending the request to reading the reply, or giving up, on the parent's clock.
@@ -51,9 +51,9 @@ struct worker_options {
     int ranks = 0;       // number of Open MPI ranks, which are one worker together; 0: no MPI
     std::string mpirun;  // Open MPI's launcher, if there are ranks
     bool sandbox = true; // the strongest available; see `available_confinement`
-    bool proc = true;    // mounts /proc, which the CUDA driver and Open MPI need
+    bool proc = true;    // /proc is visible, which the CUDA driver and Open MPI need
     std::size_t memory_limit = std::size_t{12} << 30; // host bytes of the worker and its children
-    // Host bytes of its simulated devices: their memory, and the shadow memory of each word.
+    // Host bytes of its simulated devices: their memory, and the shadow memory of the checks.
     std::size_t device_memory_limit = std::size_t{4} << 30;
     int thread_limit = 1024;                         // for the worker and its children
     bool starts_threads = false;                     // its libraries may start threads before main

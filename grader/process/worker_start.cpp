@@ -34,12 +34,12 @@ std::vector<std::string> minimal_environment()
     return result;
 }
 
-// Shows the system's libraries, the GPU's devices and `program`, and nothing else of the machine:
-// no solution, no grader, no user's file.
+// Returns a sandbox that shows the system's libraries, the GPU's device files and `program`, and
+// nothing else of the machine: no solution, no grader, no user's file.
 sandbox sandbox_of(const worker_options &o, confinement how, const std::string &program,
                    const std::string &seen_at)
 {
-    // It sends a descriptor to the process with the host code.
+    // Simulated devices send the host code a descriptor of the memory that both map.
     const bool simulates = program == o.device;
     const bool ranks = o.ranks > 0;
     sandbox s(how, {.proc = o.proc,
@@ -84,17 +84,18 @@ void worker::state::start(const shared_memory &input)
         how = confinement::none; // Open MPI needs what Landlock forbids
         char folder[] = "/tmp/cuda-workbook-ranks.XXXXXX";
         if (!mkdtemp(folder)) throw_errno("making a folder in /tmp");
-        scratch = folder;
-        environment.push_back("TMPDIR=" + scratch);
+        mpi_folder = folder;
+        environment.push_back("TMPDIR=" + mpi_folder);
     }
     if (options.devices > 1)
         environment.push_back("SIMULATOR_DEVICES=" + std::to_string(options.devices));
-    // CPU limit. Each call has a limit in wall-clock time, and the simulator uses every core.
+    // CPU time of one process, in all its threads: ten minutes of every core. It ends a process
+    // that survives the limits of its requests.
     const std::uint64_t cpu_seconds =
         600 * std::uint64_t{std::max(1u, std::thread::hardware_concurrency())};
 
-    auto begin = [&](worker_process &p, const std::string &program, const shared_memory &in,
-                     const shared_memory &out, const std::vector<owned_fd> &others) {
+    auto begin = [&](connected_process &p, const std::string &program, const shared_memory &in,
+                     const shared_memory &out, const std::vector<owned_fd> &connections) {
         auto [ours, theirs] = connected(SOCK_SEQPACKET);
         process_setup setup;
         setup.environment = environment;
@@ -110,9 +111,9 @@ void worker::state::start(const shared_memory &input)
                              {theirs.get(), socket_fd},
                              {in.descriptor(), input_fd},
                              {out.descriptor(), output_fd}};
-        for (std::size_t k = 0; k < others.size(); ++k)
-            setup.descriptors.push_back({others[k].get(), device_fd + static_cast<int>(k)});
-        setup.own_status = simulator::own_status_fd;
+        for (std::size_t k = 0; k < connections.size(); ++k)
+            setup.descriptors.push_back({connections[k].get(), device_fd + static_cast<int>(k)});
+        setup.own_status_fd = simulator::own_status_fd;
         setup.limits = {{RLIMIT_NOFILE, 1024}, {RLIMIT_CPU, cpu_seconds}};
         if (&p == &host) setup.limits.push_back({RLIMIT_FSIZE, 1 << 30});
         p.process = kept_process(setup);

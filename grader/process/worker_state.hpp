@@ -1,4 +1,4 @@
-// The processes of a worker, and how it asks them.
+// The processes of a worker, and the requests to them.
 #pragma once
 
 #include "kept_process.hpp"
@@ -16,11 +16,12 @@
 
 namespace grading {
 
-// One process of a worker.
-struct worker_process {
+// One process of a worker, and the socket for requests to it.
+struct connected_process {
     owned_fd socket;
     kept_process process;
 
+    // If the process has ended, sets `a` to how and returns true.
     bool ended(answer &a)
     {
         const std::optional<process_end> end = process.ended();
@@ -37,18 +38,18 @@ struct worker::state {
     worker_options options;
     const shared_memory *input = nullptr;
     std::unique_ptr<shared_memory> output;
-    owned_fd text;
-    worker_process host; // runs everything if there are no simulated devices
+    owned_fd text;          // the read end of its stdout and stderr
+    connected_process host; // runs everything if there are no simulated devices
     // One process with simulated devices per rank; the first rank's holds the arguments. These
     // processes map `input` and `output`; the host code has its own memories, for the arguments
     // that lie on the host.
-    std::vector<worker_process> devices;
+    std::vector<connected_process> devices;
     std::unique_ptr<shared_memory> host_input, host_output;
     std::map<std::uint32_t, std::vector<argument_descriptor>> sets;
     bool has_answered = false;
     // Asks the devices for their report if the host code crashes.
     std::optional<request> crash_report_request;
-    std::string scratch; // folder for Open MPI's files, if /tmp is not the worker's own
+    std::string mpi_folder; // folder for Open MPI's files, if /tmp is not the worker's own
     std::string printed_text;
     std::size_t printed_bytes = 0;
     bool cut = false;
@@ -56,7 +57,7 @@ struct worker::state {
     void start(const shared_memory &input);
     void stop();
     bool read_text(); // false: over the limit
-    answer ask(worker_process &whom, request what, std::chrono::milliseconds limit);
+    answer ask(connected_process &target, request what, std::chrono::milliseconds limit);
     answer ask_devices(const request &what, std::chrono::milliseconds limit);
     answer ask_both(const request &what, std::chrono::milliseconds limit);
     answer await_start(std::chrono::milliseconds limit);
@@ -64,13 +65,13 @@ struct worker::state {
     answer load(request what, std::chrono::milliseconds limit);
     answer run(const request &what, std::chrono::milliseconds limit);
     answer store(const request &what, std::chrono::milliseconds limit);
-    bool exhausted(answer &a) const;
+    bool over_limits(answer &a) const;
     answer finish(answer a);
     ~state()
     {
         stop();
         std::error_code ignored; // a folder left in /tmp does no harm
-        if (!scratch.empty()) std::filesystem::remove_all(scratch, ignored);
+        if (!mpi_folder.empty()) std::filesystem::remove_all(mpi_folder, ignored);
     }
 };
 

@@ -142,7 +142,7 @@ bool call_once(std::vector<argument> &arguments, argument_images &images, const 
     if (streams_of_case() == stream_work::late) run.flags |= late_streams;
     if (streams_of_case() == stream_work::shuffled) run.flags |= shuffled_streams;
     if (options().simulated && c.any_blocks_first) run.flags |= another_order | any_blocks_first;
-    run.launch_places = static_cast<std::uint32_t>(c.launch_places);
+    run.max_pending_launches = static_cast<std::uint32_t>(c.launch_places);
     if ((run.flags & another_order) != 0 && c.others_launch) run.flags |= others_launch;
     if (run.flags & (another_order | shuffled_streams))
         run.pattern = static_cast<std::uint32_t>(case_seed()) | 1;

@@ -350,7 +350,7 @@ void require_answer(const answer &a, const std::string &doing)
                         on),
             "Wait for every stream before returning, also in other threads: "
             "cudaStreamSynchronize or cudaDeviceSynchronize.");
-    case reply_status::misacquired:
+    case reply_status::acquire_failed:
         end_for_acquire(static_cast<acquire_fault>(r.error));
     case reply_status::no_ranks:
         if (current_case().ranks == 0) break;
@@ -364,14 +364,14 @@ void require_answer(const answer &a, const std::string &doing)
                  fmt::format("Open MPI did not start {} ranks: {}.", current_case().ranks,
                              printable(r.text)),
                  "Run ./workbook doctor.");
-    case reply_status::overcounted:
+    case reply_status::counters_too_large:
         end_case(verdict::RESOURCE_LIMIT,
                  fmt::format("What the simulator counted is too much to be told, while {}.", on),
                  "It tells of each source line of each kernel and of each step in a stream. Which "
                  "of them do macros, templates or loops make in thousands?");
     case reply_status::rank_ended: // reported as exits above
     case reply_status::ranks_waiting:
-    case reply_status::disturbed:
+    case reply_status::protocol_broken:
         break;
     case reply_status::malformed:
         end_case(verdict::PROTOCOL_ERROR,

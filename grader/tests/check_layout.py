@@ -17,12 +17,12 @@ PASSES = re.compile(r"// Passes: .+")
 EXEMPT = {"LICENSE", ".gitignore"}  # files of a prescribed form
 # A comment is a sentence with a subject, and names use the field's words: limits are max_ and min_, rates _per_.
 OPENING = re.compile(r"^\s*// (?:What|Whatever|Whoever|Of|Whether|Those|Nobody)\b", re.M)
-PRIVATE_NAME = re.compile(r"\b(?:(?:most|least)_[a-z]\w*|\w+s_an?_(?:block|call|element|interaction|launch|multiprocessor"
-                          r"|request|second|thread|tick|warp)\w*)")
-# The interface that every lab's grade.cpp uses; renamed together with the labs.
-NAMES_OF_THE_LABS = {"most_speedup", "most_sent_bytes", "most_uploaded_bytes", "conflicts_an_element",
+BANNED_NAME = re.compile(r"\b(?:(?:most|least)_[a-z]\w*|\w+s_an?_(?:block|call|element|interaction|launch|multiprocessor"
+                         r"|request|second|thread|tick|warp)\w*)")
+# Names that labs/*/grade.cpp uses; they can only be changed together with the labs.
+NAMES_IN_LABS = {"most_speedup", "most_sent_bytes", "most_uploaded_bytes", "conflicts_an_element",
                      "threads_a_block", "threads_a_multiprocessor"}
-SPOKEN_OF_ITSELF = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
+NOTE_TO_WRITER = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
 
 problems = []
 
@@ -158,14 +158,14 @@ def check_words(path, lines):
     for number, line in enumerate(lines, 1):
         if OPENING.match(line):
             problem(path, f"line {number}: begin the comment with its subject, not `{line.split()[1]}`")
-        for name in set(PRIVATE_NAME.findall(line)) - NAMES_OF_THE_LABS:
+        for name in set(BANNED_NAME.findall(line)) - NAMES_IN_LABS:
             problem(path, f"line {number}: name a limit max_ or min_ and a rate _per_, not `{name}`")
 
 
 def check_todo_words(path, lines):
     """Checks that only stubs have TODOs; graders may name a stub's TODO by its number."""
     for number, line in enumerate(lines, 1):
-        if SPOKEN_OF_ITSELF.search(line) and not re.search(r"\bTODO (?:\d|%|\{|@)|TODOs?\b", line):
+        if NOTE_TO_WRITER.search(line) and not re.search(r"\bTODO (?:\d|%|\{|@)|TODOs?\b", line):
             problem(path, f"line {number} has a note to its writer; only stubs have TODOs")
 
 

@@ -2,10 +2,11 @@
 # Grades all right submissions with several inputs and schedules and shows that they pass.
 """usage: matrix.py RESULTS.csv [--build BUILD] [--seeds N] [LAB...]
 
-Grades solution, rungs and what is right in another way of each lab on the simulator, with the seeds 1 to N (4) and each
-schedule, and notes a row in RESULTS.csv after each grade. What has a row there is not graded again, unless its file or
-lab changed since: stop it at any time and give the same command to go on. Takes hours on two cores, so that no test
-calls it; run it before a release. Ends with the rows that did not pass, and with 1 if there are any.
+Grades each lab's solution and the files in its folder right/ on the simulator, with the seeds 1 to N (4) and each
+schedule, and appends a row to RESULTS.csv after each grade. A file that has a row there is not graded again, unless it
+or the lab's contract or grader changed since: stop it at any time and give the same command to go on. It takes hours on
+two cores, so no test calls it; run it before a release. It ends with the rows that did not pass, and with status 1 if
+there are any.
 """
 
 import argparse
@@ -26,7 +27,7 @@ COLUMNS = [*KEY, "status", "points", "failed"]
 
 
 def sources_of(lab, path):
-    """Returns a digest of everything that the verdict of this file depends on, without the grader."""
+    """Returns a digest of this file and of the lab's contract and grader, not of its oracle or the grader's library."""
     digest = hashlib.sha256()
     for file in [path, *sorted((TOP / "labs" / lab).glob("*.?pp"))]:
         digest.update(file.read_bytes())

@@ -7,9 +7,9 @@ take: FOLDER holds, as data/measured/README.md says, ncu's source page of replay
 TABLE.csv's rows of other calls are kept, in front.
 check: grades solutions on the simulator in BUILD, replays their calls with each implementation and compares. A site is
 a source line of a kernel that loads, or one that stores; sites are numbered in the order of their lines, so
-that a comment more or less changes nothing. Requests differ where ptxas hoists or repeats an access, or lets a
-warp without active lanes go through it: so sectors, or sectors a request, must be equal. What cannot be, the
-table's last column explains.
+that a comment more or less changes nothing. Requests differ where ptxas hoists or duplicates an access, or predicates
+it, so that a warp without active lanes executes it, too: so sectors, or sectors per request, must be equal. The
+table's last column says why a row is not compared.
 """
 
 import csv

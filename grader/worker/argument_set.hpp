@@ -30,11 +30,11 @@ public:
         : where_(s.where),
           guard_(s.guard),
           bytes_(payload),
-          shift_(std::uint64_t{s.misalign} * s.element),
+          misalign_bytes_(std::uint64_t{s.misalign} * s.element),
           device_(device),
           scratch_(s.scratch)
     {
-        std::uint64_t all = std::max<std::uint64_t>(shift_ + 2 * guard_ + bytes_, 1);
+        std::uint64_t all = std::max<std::uint64_t>(misalign_bytes_ + 2 * guard_ + bytes_, 1);
         switch (where_) {
         case argument_memory::host:
             base_ = static_cast<std::byte *>(std::aligned_alloc(256, (all + 255) / 256 * 256));
@@ -61,7 +61,7 @@ public:
     buffer &operator=(const buffer &) = delete;
     ~buffer()
     {
-        if (simulator_allow) simulator_allow(base_, shift_ + 2 * guard_ + bytes_);
+        if (simulator_allow) simulator_allow(base_, misalign_bytes_ + 2 * guard_ + bytes_);
         if (where_ == argument_memory::host)
             std::free(base_);
         else if (where_ == argument_memory::pinned || where_ == argument_memory::mapped)
@@ -72,13 +72,13 @@ public:
             cudaFree(base_);
     }
 
-    std::byte *payload() const { return base_ + shift_ + guard_; }
+    std::byte *payload() const { return base_ + misalign_bytes_ + guard_; }
     std::uint64_t payload_bytes() const { return bytes_; }
     std::uint64_t image_bytes() const { return 2 * guard_ + (scratch_ ? 0 : bytes_); }
 
     void load(const std::byte *image)
     {
-        if (!scratch_) return copy(base_ + shift_, image, image_bytes());
+        if (!scratch_) return copy(base_ + misalign_bytes_, image, image_bytes());
         copy(base_, image, guard_);
         copy(payload() + bytes_, image + guard_, guard_);
         // The fill byte is as unpredictable as the guards, and never 0.
@@ -86,8 +86,8 @@ public:
     }
     void store(std::byte *image) const
     {
-        if (simulator_allow) simulator_allow(base_, shift_ + 2 * guard_ + bytes_);
-        if (!scratch_) return copy(image, base_ + shift_, image_bytes());
+        if (simulator_allow) simulator_allow(base_, misalign_bytes_ + 2 * guard_ + bytes_);
+        if (!scratch_) return copy(image, base_ + misalign_bytes_, image_bytes());
         copy(image, base_, guard_);
         copy(image + guard_, payload() + bytes_, guard_);
     }
@@ -99,7 +99,7 @@ public:
     void watch(const argument_descriptor &s) const
     {
         if (!simulator_forbid) return;
-        simulator_forbid(base_, shift_ + guard_);
+        simulator_forbid(base_, misalign_bytes_ + guard_);
         simulator_forbid(payload() + bytes_, guard_);
         simulator_label(payload(), bytes_, s.name);
         if (s.output) simulator_forget(payload(), bytes_);
@@ -140,8 +140,8 @@ private:
     void copy(void *to, const void *from, std::uint64_t bytes) const
     {
         if (!bytes) return;
-        // Managed memory is written on the host, as host code would do it. So is memory from
-        // `acquire` while simulated devices do no work.
+        // The host writes managed memory, as host code would. It also writes memory from `acquire`
+        // where simulated devices refuse work between calls.
         const bool by_host = where_ == argument_memory::host ||
                              where_ == argument_memory::managed ||
                              (where_ == argument_memory::acquired && simulator_is_elsewhere);
@@ -156,7 +156,7 @@ private:
     }
 
     argument_memory where_;
-    std::uint64_t guard_, bytes_, shift_;
+    std::uint64_t guard_, bytes_, misalign_bytes_;
     int device_;
     bool scratch_;
     std::byte *base_ = nullptr;
@@ -164,8 +164,8 @@ private:
 
 struct loaded_argument {
     argument_descriptor descriptor;
-    std::deque<buffer> buffers; // by part, of those in this process
-    std::vector<void *> parts;  // their payloads, or those in the process with the devices
+    std::deque<buffer> buffers;   // one, or one per device; empty if another process holds them
+    std::vector<void *> payloads; // addresses in those buffers, in whichever process
     std::vector<std::byte> value;
 };
 
@@ -175,10 +175,10 @@ struct argument_set {
         for (std::size_t i = 0; i < given.size(); ++i) arguments[i].descriptor = given[i];
     }
     std::vector<loaded_argument> arguments;
-    std::vector<void *> pointers; // the arguments of the entry
+    std::vector<void *> pointers; // the arguments of entry::run
 };
 
-// Returns one digest per argument of the memory that a call may write.
+// Returns one hash per argument, of the memory that a call may write.
 std::vector<std::uint64_t> digests(const argument_set &s);
 
 // Calls `function`_scratch with the values of the same names and returns the bytes it asks for.

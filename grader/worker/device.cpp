@@ -1,7 +1,7 @@
 // The simulated devices of a worker: a process that holds the device memory, runs kernels, finds
 // errors and counts accesses. Its only part of the submission is the PTX.
 //
-//   cudasim-device               serves the parent on descriptor 3 and the host's code on 7
+//   cudasim-device               serves the parent on descriptor 3 and the host code on 7
 //   cudasim-device --alone N     serves a program without a grader on descriptor N
 #include "server.hpp"
 
@@ -56,7 +56,7 @@ int serve()
     const host_gate gate{.let_work = [&](bool allowed) { host.let_work(allowed); },
                          .take_refused = [&] { return host.take_refused(); },
                          .seal_code = [&] { host.seal_code(); }};
-    server s(input, output, part::devices, &gate);
+    server s(input, output, role::devices, &gate);
     pollfd wait[2] = {{socket_fd, POLLIN, 0}, {device_fd, POLLIN, 0}};
     while (true) {
         if (poll(wait, 2, -1) < 0) continue;

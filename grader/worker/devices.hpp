@@ -13,12 +13,12 @@ namespace grading {
 extern const int contract_devices; // generated from lab.hpp
 
 constexpr const char *local_rank_variable = "OMPI_COMM_WORLD_LOCAL_RANK"; // set in ranks only
-// The device that is current when a contract function is called: device 0, or in a rank the one
-// that its number on this machine decides.
+// Returns the device that is current when a contract function is called: device 0, or in a rank of
+// MPI its local rank modulo the number of devices.
 int home_device();
 
 // Copies text and truncates it to the size of the array.
-template <std::size_t n> void put(char (&to)[n], const char *text)
+template <std::size_t n> void copy_text(char (&to)[n], const char *text)
 {
     std::size_t length = strnlen(text, n - 1);
     std::memcpy(to, text, length);
@@ -62,9 +62,9 @@ inline cudaError_t synchronise_devices()
     return first;
 }
 
-// Prints how fast this machine's devices send to each other, for the doctor: one table for copies
-// of 256 MiB and one for successive copies of 4 bytes; nothing if there are fewer than two devices.
-// Returns 0, or 1 after printing the error.
-int print_peers();
+// Prints the peer-to-peer bandwidth and latency of each pair of devices, for the doctor: from
+// copies of 256 MiB and from successive copies of 4 bytes. Prints nothing if there are fewer than
+// two devices. Returns 0, or 1 after printing the error.
+int print_peer_bandwidth();
 
 } // namespace grading

@@ -1,5 +1,4 @@
-// Tries once each thing that a process in a sandbox must not be able to do, and undoes what
-// succeeded.
+// Tries each action that the sandbox must prevent, and undoes those that succeed.
 #include "server.hpp"
 
 #include "process/descriptor.hpp"

@@ -72,13 +72,13 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attributes, thread_funct
 
 namespace grading {
 
-int left_threads(int usual)
+int left_threads(int baseline)
 {
-    constexpr int looks = 20;
+    constexpr int max_attempts = 20;
     int left = 0;
-    for (int i = 0; i < looks; ++i) {
+    for (int i = 0; i < max_attempts; ++i) {
         const int all = simulator::own_threads();
-        left = all == 0 ? 0 : all - 1 - driver_threads - usual;
+        left = all == 0 ? 0 : all - 1 - driver_threads - baseline;
         if (left <= 0) return 0;
         usleep(100);
     }

@@ -3,8 +3,9 @@
 
 namespace grading {
 
-// Returns the number of threads of this process besides the main one, those that the driver
-// started, and `usual` others. Waits briefly for ending threads. 0 if the count is unknown.
-int left_threads(int usual = 0);
+// Returns the number of threads of this process without the main one, those that the driver
+// started, and `baseline` others. Waits briefly for ending threads. Returns 0 if the number is
+// unknown.
+int left_threads(int baseline = 0);
 
 } // namespace grading

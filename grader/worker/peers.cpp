@@ -1,4 +1,4 @@
-// WORKER --peers: measures and prints how fast this machine's devices send to each other.
+// WORKER --peers: measures and prints peer-to-peer bandwidth and latency of this machine's devices.
 #include "devices.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace grading {
 
 namespace {
 
-constexpr std::size_t large = std::size_t{256} << 20;
+constexpr std::size_t large_copy = std::size_t{256} << 20; // bytes
 
 // Returns the milliseconds that `copies` copies of `bytes` bytes take, one after another, from the
 // current device: the minimum of five samples.
@@ -20,7 +20,7 @@ double copy_ms(void *to, int receiver, const void *from, int sender, std::size_t
     check(cudaEventCreate(&begin));
     check(cudaEventCreate(&end));
     float best = 0;
-    for (int time = 0; time < 6; ++time) { // the first sample is a warm-up
+    for (int sample = 0; sample < 6; ++sample) { // the first is a warm-up
         check(cudaEventRecord(begin));
         for (int i = 0; i < copies; ++i)
             check(cudaMemcpyPeerAsync(to, receiver, from, sender, bytes));
@@ -28,7 +28,7 @@ double copy_ms(void *to, int receiver, const void *from, int sender, std::size_t
         check(cudaEventSynchronize(end));
         float ms = 0;
         check(cudaEventElapsedTime(&ms, begin, end));
-        best = time < 2 ? ms : std::min(best, ms);
+        best = sample < 2 ? ms : std::min(best, ms);
     }
     check(cudaEventDestroy(begin));
     check(cudaEventDestroy(end));
@@ -37,7 +37,7 @@ double copy_ms(void *to, int receiver, const void *from, int sender, std::size_t
 
 struct pair_speed {
     double gb_per_second = 0, latency_us = 0;
-    bool direct = true; // not staged through the host
+    bool direct = true; // by peer access, not staged through the host
 };
 
 pair_speed measure(int sender, int receiver, const std::vector<void *> &memory)
@@ -47,14 +47,14 @@ pair_speed measure(int sender, int receiver, const std::vector<void *> &memory)
     check(cudaDeviceCanAccessPeer(&direct, sender, receiver));
     if (direct) check(cudaDeviceEnablePeerAccess(receiver, 0));
     const auto from = static_cast<std::size_t>(sender), to = static_cast<std::size_t>(receiver);
-    const double ms = copy_ms(memory[to], receiver, memory[from], sender, large, 4) / 4;
+    const double ms = copy_ms(memory[to], receiver, memory[from], sender, large_copy, 4) / 4;
     const double us = copy_ms(memory[to], receiver, memory[from], sender, 4, 100) / 100 * 1e3;
-    return {static_cast<double>(large) / ms / 1e6, us, direct != 0};
+    return {static_cast<double>(large_copy) / ms / 1e6, us, direct != 0};
 }
 
 // Prints one row per sending device and one column per receiving device.
 void print_matrix(const char *title, const std::vector<std::vector<pair_speed>> &links,
-                  double pair_speed::*value, int digits)
+                  double pair_speed::*value, int decimals)
 {
     std::printf("%s\n  ", title);
     for (std::size_t d = 0; d < links.size(); ++d) std::printf("%6zu", d);
@@ -64,14 +64,14 @@ void print_matrix(const char *title, const std::vector<std::vector<pair_speed>> 
             if (from == to)
                 std::printf("%6s", "-");
             else
-                std::printf("%6.*f", digits, links[from][to].*value);
+                std::printf("%6.*f", decimals, links[from][to].*value);
     }
     std::printf("\n");
 }
 
 } // namespace
 
-int print_peers()
+int print_peer_bandwidth()
 {
     int devices = 0;
     try {
@@ -79,7 +79,7 @@ int print_peers()
         std::vector<void *> memory(static_cast<std::size_t>(devices));
         for (int d = 0; d < devices && devices > 1; ++d) {
             check(cudaSetDevice(d));
-            check(cudaMalloc(&memory[static_cast<std::size_t>(d)], large));
+            check(cudaMalloc(&memory[static_cast<std::size_t>(d)], large_copy));
         }
         if (devices < 2) return 0;
         std::vector<std::vector<pair_speed>> links(memory.size(),

@@ -32,7 +32,7 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-constexpr std::size_t longest_line = 4096;
+constexpr std::size_t max_line = 4096;
 
 // Sends one byte with `fds` attached.
 bool send_descriptors(int to, const std::vector<int> &fds)
@@ -50,10 +50,10 @@ bool send_descriptors(int to, const std::vector<int> &fds)
     return sendmsg(to, &m, MSG_NOSIGNAL) == 1;
 }
 
-// The leader's state of one rank.
-struct member {
+// The leader's side of one rank.
+struct rank_state {
     int connection = -1, output = -1, output_end = -1;
-    std::string unsent; // output that is not yet passed on: the beginning of a line
+    std::string pending_output; // received and not forwarded
     bool joined = false, answered = false;
     reply answer;
 };
@@ -71,7 +71,7 @@ public:
             listen(listener_, ranks) != 0)
             return;
         std::string address(at.sun_path + 1, length - offsetof(sockaddr_un, sun_path) - 1);
-        for (member &r : ranks_) open_pipe(r.output, r.output_end);
+        for (rank_state &r : ranks_) open_pipe(r.output, r.output_end);
         launch(mpirun, address);
     }
 
@@ -81,7 +81,7 @@ public:
         result_ = reply{};
         result_.what = what.what;
         std::copy(what.nonce, what.nonce + 2, result_.nonce);
-        for (member &r : ranks_) r.answered = false;
+        for (rank_state &r : ranks_) r.answered = false;
         if (!gather([&] { return joined_ == ranks_.size(); })) return final_reply();
         for (std::size_t k = 0; k < ranks_.size(); ++k) {
             request one = what;
@@ -91,7 +91,7 @@ public:
                         s.where = argument_memory::absent, s.scratch = 0;
             send(ranks_[k].connection, &one, sizeof one, MSG_NOSIGNAL);
         }
-        if (!gather([&] { return std::ranges::all_of(ranks_, &member::answered); }))
+        if (!gather([&] { return std::ranges::all_of(ranks_, &rank_state::answered); }))
             return final_reply();
         result_ = ranks_[0].answer;
         for (std::size_t k = ranks_.size(); k-- > 0;)
@@ -144,7 +144,7 @@ private:
             _exit(127);
         }
         close(end);
-        ended_ = static_cast<int>(syscall(SYS_pidfd_open, mpirun_, 0));
+        mpirun_pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, mpirun_, 0));
     }
 
     // Receives messages of ranks until `enough`. Returns false, with the reason in result_, if a
@@ -154,31 +154,31 @@ private:
         while (!enough()) {
             auto left =
                 std::chrono::ceil<std::chrono::milliseconds>(deadline_ - steady::now()).count();
-            if (left <= 0) return conclude();
+            if (left <= 0) return explain_missing_answer();
             std::vector<pollfd> wait{
-                {listener_, POLLIN, 0}, {mpirun_output_, POLLIN, 0}, {ended_, POLLIN, 0}};
-            for (const member &r : ranks_) {
+                {listener_, POLLIN, 0}, {mpirun_output_, POLLIN, 0}, {mpirun_pidfd_, POLLIN, 0}};
+            for (const rank_state &r : ranks_) {
                 wait.push_back({r.connection, POLLIN, 0});
                 wait.push_back({r.output, POLLIN, 0});
             }
             poll(wait.data(), wait.size(), static_cast<int>(left));
-            pass_on_text();
+            forward_output();
             for (std::size_t k = 0; k < ranks_.size(); ++k)
-                if (wait[3 + 2 * k].revents && !take_message(k)) return conclude();
+                if (wait[3 + 2 * k].revents && !take_message(k)) return explain_missing_answer();
             if (wait[0].revents) join();
             if (wait[2].revents) { // mpirun has ended: the ranks' last output comes soon
-                ended_ = -1;
+                mpirun_pidfd_ = -1;
                 waitpid(mpirun_, &mpirun_status_, 0);
-                hurry();
+                shorten_deadline();
             }
         }
         return true;
     }
 
     // If a rank never joined, only mpirun knows why, and reports it after ending the others.
-    void hurry()
+    void shorten_deadline()
     {
-        int seconds = joined_ < ranks_.size() && ended_ >= 0 ? 3 : 1;
+        int seconds = joined_ < ranks_.size() && mpirun_pidfd_ >= 0 ? 3 : 1;
         deadline_ = std::min(deadline_, steady::now() + std::chrono::seconds(seconds));
     }
 
@@ -193,7 +193,7 @@ private:
                      who.uid == getuid() && recv(c, &h, sizeof h, 0) == sizeof h &&
                      h.magic == protocol_magic && h.rank >= 0 &&
                      static_cast<std::size_t>(h.rank) < ranks_.size();
-        member *r = right ? &ranks_[static_cast<std::size_t>(h.rank)] : nullptr;
+        rank_state *r = right ? &ranks_[static_cast<std::size_t>(h.rank)] : nullptr;
         std::vector<int> fds = {input_fd, output_fd, r ? r->output_end : -1};
         if (simulator_is_elsewhere) fds.push_back(device_fd + h.rank);
         if (!r || r->connection >= 0 || !send_descriptors(c, fds)) {
@@ -209,24 +209,24 @@ private:
     // Returns false if no further message is worth waiting for.
     bool take_message(std::size_t k)
     {
-        member &r = ranks_[k];
+        rank_state &r = ranks_[k];
         std::byte m[sizeof(reply)];
         ssize_t got = recv(r.connection, m, sizeof m, MSG_DONTWAIT | MSG_TRUNC);
         if (got < 0 && errno == EAGAIN) return true;
         if (got == sizeof(reply)) {
-            disturbed_ = r.answered ? static_cast<int>(k) : -1;
+            protocol_breaker_ = r.answered ? static_cast<int>(k) : -1;
             std::memcpy(&r.answer, m, sizeof(reply));
             bool ours = r.answer.magic == protocol_magic && r.answer.what == result_.what &&
                         std::equal(r.answer.nonce, r.answer.nonce + 2, result_.nonce);
-            if (!ours) disturbed_ = static_cast<int>(k);
+            if (!ours) protocol_breaker_ = static_cast<int>(k);
             r.answered = true;
-            return disturbed_ < 0;
+            return protocol_breaker_ < 0;
         }
         rank_end end;
         if (got == sizeof end) std::memcpy(&end, m, sizeof end);
         bool lost = WIFEXITED(end.status) && WEXITSTATUS(end.status) == without_leader;
         if (got > 0 && (got != sizeof end || end.magic != protocol_magic || lost)) {
-            disturbed_ = static_cast<int>(k);
+            protocol_breaker_ = static_cast<int>(k);
             return false;
         }
         if (got <= 0) end.status = SIGKILL; // its keeper was killed, too
@@ -240,16 +240,16 @@ private:
             end_ = end;
             ended_by_itself_ = !killed;
         }
-        if (killed) hurry();
+        if (killed) shorten_deadline();
         return killed;
     }
 
     // Records in result_ why a request has no answer. Returns false.
-    bool conclude()
+    bool explain_missing_answer()
     {
-        result_.rank = std::max(disturbed_, first_ended_);
-        if (disturbed_ >= 0) {
-            result_.status = reply_status::disturbed;
+        result_.rank = std::max(protocol_breaker_, first_ended_);
+        if (protocol_breaker_ >= 0) {
+            result_.status = reply_status::protocol_broken;
         } else if (joined_ < ranks_.size() && find_unjoined_rank()) {
             result_.status = reply_status::rank_ended;
         } else if (first_ended_ >= 0) {
@@ -286,8 +286,8 @@ private:
         bool failed = status > 0 && WIFEXITED(status) && !ended_by_itself_ &&
                       mpirun_text_.find("Primary job") != mpirun_text_.npos;
         if (!failed && status != 0) return false;
-        result_.rank = static_cast<std::int32_t>(std::ranges::find(ranks_, false, &member::joined) -
-                                                 ranks_.begin());
+        result_.rank = static_cast<std::int32_t>(
+            std::ranges::find(ranks_, false, &rank_state::joined) - ranks_.begin());
         if (failed && WEXITSTATUS(status) > 128)
             result_.error = WEXITSTATUS(status) - 128; // the number of the signal
         else
@@ -296,33 +296,34 @@ private:
     }
 
     // Forwards complete lines, each prefixed with the rank's number.
-    void pass_on_text()
+    void forward_output()
     {
         char chunk[1 << 16]; // the capacity of a pipe
         for (std::size_t k = 0; k < ranks_.size(); ++k) {
             ssize_t got = read(ranks_[k].output, chunk, sizeof chunk);
-            if (got > 0) ranks_[k].unsent.append(chunk, static_cast<std::size_t>(got));
+            if (got > 0) ranks_[k].pending_output.append(chunk, static_cast<std::size_t>(got));
             if (got == 0) ranks_[k].output = -1; // every process with the other end has ended
-            std::size_t end = ranks_[k].unsent.rfind('\n');
-            if (end != std::string::npos) say(k, end + 1);
-            if (ranks_[k].unsent.size() > longest_line) say(k, ranks_[k].unsent.size());
+            std::size_t end = ranks_[k].pending_output.rfind('\n');
+            if (end != std::string::npos) print_lines(k, end + 1);
+            if (ranks_[k].pending_output.size() > max_line)
+                print_lines(k, ranks_[k].pending_output.size());
         }
         ssize_t got = read(mpirun_output_, chunk, sizeof chunk);
-        if (got > 0 && mpirun_text_.size() < longest_line)
+        if (got > 0 && mpirun_text_.size() < max_line)
             mpirun_text_.append(chunk, static_cast<std::size_t>(got));
         if (got == 0) mpirun_output_ = -1;
     }
 
-    void say(std::size_t k, std::size_t bytes)
+    void print_lines(std::size_t k, std::size_t bytes)
     {
         std::string lines;
         for (std::size_t at = 0; at < bytes;) {
-            std::size_t end = std::min(ranks_[k].unsent.find('\n', at), bytes);
-            lines +=
-                "rank " + std::to_string(k) + ": " + ranks_[k].unsent.substr(at, end - at) + "\n";
+            std::size_t end = std::min(ranks_[k].pending_output.find('\n', at), bytes);
+            lines += "rank " + std::to_string(k) + ": " +
+                     ranks_[k].pending_output.substr(at, end - at) + "\n";
             at = end + 1;
         }
-        ranks_[k].unsent.erase(0, bytes);
+        ranks_[k].pending_output.erase(0, bytes);
         for (std::size_t at = 0; at < lines.size();) {
             ssize_t put = write(1, lines.data() + at, lines.size() - at);
             if (put <= 0) return; // the parent has ended
@@ -333,22 +334,24 @@ private:
     // Forwards everything that was printed so far, then returns the result.
     reply final_reply()
     {
-        pass_on_text();
+        forward_output();
         for (std::size_t k = 0; k < ranks_.size(); ++k)
-            if (!ranks_[k].unsent.empty()) say(k, ranks_[k].unsent.size());
+            if (!ranks_[k].pending_output.empty()) print_lines(k, ranks_[k].pending_output.size());
         return result_;
     }
 
     steady::time_point deadline_;
-    std::vector<member> ranks_;
-    int listener_ = -1, mpirun_output_ = -1, ended_ = -1;
+    std::vector<rank_state> ranks_;
+    int listener_ = -1, mpirun_output_ = -1;
+    int mpirun_pidfd_ = -1; // -1 once mpirun has ended
     pid_t mpirun_ = -1;
     int mpirun_status_ = -1;       // from waitpid, once mpirun has ended
     bool ended_by_itself_ = false; // first_ended_ was not killed by mpirun
     std::string mpirun_text_;
     std::size_t joined_ = 0;
-    int disturbed_ = -1, first_ended_ = -1; // ranks
-    rank_end end_;                          // how first_ended_ ended
+    // The rank that broke the protocol, and the one whose end explains the others'; -1: none.
+    int protocol_breaker_ = -1, first_ended_ = -1;
+    rank_end end_; // how first_ended_ ended
     reply result_;
 };
 

@@ -75,7 +75,7 @@ void stop_at_error(MPI_Comm *, int *code, ...)
     end_rank(text);
 }
 
-bool device_memory_travels = false; // MPI can send device memory between ranks
+bool mpi_is_cuda_aware = false; // MPI accepts device pointers and sends their memory
 
 bool on_all_ranks(bool here)
 {
@@ -84,9 +84,9 @@ bool on_all_ranks(bool here)
     return all != 0;
 }
 
-// Returns true if a message of the previous rank arrives in `to` while `from` is sent to the next
-// rank; both hold `n` elements.
-bool arrives(int *from, int *to, int n)
+// Sends `from` to the next rank and receives `to` from the previous one, each `n` elements. Returns
+// true if the right elements arrived.
+bool exchange_succeeds(int *from, int *to, int n)
 {
     int rank = 0, ranks = 1;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -102,18 +102,19 @@ bool arrives(int *from, int *to, int n)
     return error == MPI_SUCCESS && got == std::vector<int>(got.size(), 20240229 + before);
 }
 
-// Called on all ranks. A library built for device memory may still fail with these devices, so try
-// it, with a short and a long message: MPI sends them by different protocols.
-bool try_device_memory()
+// Called on all ranks. A CUDA-aware library may still fail with these devices, so exchange a short
+// and a long message, which MPI sends by its eager and its rendezvous protocol.
+bool probe_cuda_awareness()
 {
-    constexpr int longest = 1 << 18;
+    constexpr int long_message = 1 << 18; // elements: 1 MiB
     if (simulator_is_elsewhere || !MPIX_Query_cuda_support()) return false;
     int *memory = nullptr;
-    bool here =
-        cudaSetDevice(home_device()) == cudaSuccess &&
-        cudaMalloc(reinterpret_cast<void **>(&memory), 2 * longest * sizeof(int)) == cudaSuccess;
+    bool here = cudaSetDevice(home_device()) == cudaSuccess &&
+                cudaMalloc(reinterpret_cast<void **>(&memory), 2 * long_message * sizeof(int)) ==
+                    cudaSuccess;
     bool all = on_all_ranks(here);
-    for (int n : {1, longest}) all = all && on_all_ranks(arrives(memory, memory + longest, n));
+    for (int n : {1, long_message})
+        all = all && on_all_ranks(exchange_succeeds(memory, memory + long_message, n));
     cudaFree(memory);
     cudaGetLastError(); // clear the error, which later calls must not see
     return all;
@@ -160,7 +161,7 @@ int be_rank(int (*serve)())
     int level = 0;
     if (PMPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS) return 1;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    device_memory_travels = try_device_memory();
+    mpi_is_cuda_aware = probe_cuda_awareness();
     MPI_Errhandler stop;
     MPI_Comm_create_errhandler(stop_at_error, &stop);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, stop);
@@ -173,7 +174,7 @@ int be_rank(int (*serve)())
 } // namespace grading
 
 // Submissions may call this; lab.hpp declares it.
-bool device_buffers_work() { return grading::device_memory_travels; }
+bool device_buffers_work() { return grading::mpi_is_cuda_aware; }
 
 // Only the worker may call these; MPI's profiling interface lets a program replace its functions.
 [[noreturn]] static void refuse_to_begin(const std::string &function)

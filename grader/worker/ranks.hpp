@@ -26,7 +26,8 @@ namespace grading {
 constexpr int without_leader = 125; // exit status of a rank that lost its leader
 
 // Returns the bytes that this rank's submission has passed to MPI for other ranks since the last
-// call: sends, MPI_Put, and its part of collective calls; a broadcast counts once per receiver.
+// call of this function: sends, MPI_Put, MPI_Accumulate, and its contribution to collective calls;
+// a broadcast counts once per receiver.
 [[gnu::weak]] std::uint64_t take_sent_bytes();
 
 } // namespace grading

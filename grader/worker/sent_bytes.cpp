@@ -1,7 +1,9 @@
 // Counts the bytes that a rank's submission sends by MPI, through MPI's profiling interface.
 //
-// Only bytes for other ranks count. A collective call counts this rank's contribution, as if it
-// sent that to each receiver, however MPI implements the call.
+// Only bytes for other ranks count; MPI_Put and MPI_Accumulate count for any target, whose rank is
+// one in the window's group. A collective call counts this rank's contribution, however MPI
+// implements the call: once per receiver, but only once in a reduction. Calls that are not defined
+// below, such as MPI_Get, MPI_Rput and MPI_Reduce_scatter, count nothing.
 #include "ranks.hpp"
 
 #include <mpi.h>
@@ -163,10 +165,10 @@ COUNTED(Accumulate,
         (from, n, t, to, at, m, u, o, w), bytes(n, t))
 
 // Defines a collective call and its non-blocking form.
-#define WORDS(...) __VA_ARGS__
+#define UNWRAP(...) __VA_ARGS__
 #define COLLECTIVE(function, nonblocking, parameters, arguments, count)                            \
-    COUNTED(function, (WORDS parameters), (WORDS arguments), count)                                \
-    COUNTED(nonblocking, (WORDS parameters, MPI_Request * r), (WORDS arguments, r), count)
+    COUNTED(function, (UNWRAP parameters), (UNWRAP arguments), count)                              \
+    COUNTED(nonblocking, (UNWRAP parameters, MPI_Request * r), (UNWRAP arguments, r), count)
 
 COLLECTIVE(Bcast, Ibcast, (void *at, int n, MPI_Datatype t, int root, MPI_Comm c),
            (at, n, t, root, c), from_root(n, t, root, c))

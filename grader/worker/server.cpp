@@ -18,9 +18,9 @@ namespace grading {
 
 namespace {
 
-// This program's own standard output, even if a submission assigns `stdout`.
-FILE *own_text = nullptr;
-[[gnu::constructor(101)]] void keep_own_text() { own_text = stdout; }
+// The worker's own standard output, even if a submission assigns to `stdout`.
+FILE *original_stdout = nullptr;
+[[gnu::constructor(101)]] void keep_original_stdout() { original_stdout = stdout; }
 
 } // namespace
 
@@ -38,13 +38,13 @@ std::span<std::byte> map_region(int fd, int protection)
 void server::malformed(reply &a, const char *why)
 {
     a.status = reply_status::malformed;
-    put(a.text, why);
+    copy_text(a.text, why);
 }
 
-void server::say_thrown(reply &a, const char *what)
+void server::report_exception(reply &a, const char *what)
 {
     a.status = reply_status::exception;
-    put(a.text, what);
+    copy_text(a.text, what);
 }
 
 reply server::handle(const request &r)
@@ -52,7 +52,7 @@ reply server::handle(const request &r)
     reply a;
     a.what = r.what;
     std::copy(r.nonce, r.nonce + 2, a.nonce);
-    if (is_ == part::all && usual_threads_ < 0) usual_threads_ = left_threads();
+    if (role_ == role::all && baseline_threads_ < 0) baseline_threads_ = left_threads();
     try {
         perform(r, a);
     } catch (const cuda_failure &f) {
@@ -61,20 +61,20 @@ reply server::handle(const request &r)
         a.step = f.step;
         bool ours = f.error == cudaErrorMemoryAllocation && r.what == command::load;
         if (ours) a.status = reply_status::out_of_memory;
-        put(a.error_name, cudaGetErrorName(f.error));
-        put(a.text, cudaGetErrorString(f.error));
+        copy_text(a.error_name, cudaGetErrorName(f.error));
+        copy_text(a.text, cudaGetErrorString(f.error));
     } catch (const acquire_failure &f) {
-        a.status = reply_status::misacquired;
+        a.status = reply_status::acquire_failed;
         a.error = static_cast<std::int32_t>(f.what);
     } catch (const simulator::host_is_away &) {
         a.status = reply_status::left_work;
     } catch (const std::exception &x) { // thrown by acquire or by a _scratch function
-        say_thrown(a, x.what());
+        report_exception(a, x.what());
     } catch (...) {
-        say_thrown(a);
+        report_exception(a);
     }
     // Flush no other file: flushing one of the submission's could run its code.
-    std::fflush(own_text);
+    std::fflush(original_stdout);
     return a;
 }
 
@@ -140,8 +140,8 @@ void server::facts(const request &r, reply &a)
     }
     f.present = e == cudaSuccess;
     f.error = e;
-    put(f.error_text, cudaGetErrorString(e));
-    put(f.name, p.name);
+    copy_text(f.error_text, cudaGetErrorString(e));
+    copy_text(f.name, p.name);
     f.major = p.major;
     f.minor = p.minor;
     f.multiprocessors = p.multiProcessorCount;
@@ -176,16 +176,16 @@ void server::report(const request &r, reply &a)
     if (!to) return malformed(a, "the report does not fit the output region");
     std::vector<simulator_finding> found(64);
     std::uint64_t count = std::min(simulator_findings(found.data(), found.size()), found.size());
-    std::uint64_t length = counts_.size(), list = count * sizeof(simulator_finding);
+    std::uint64_t length = counters_.size(), list = count * sizeof(simulator_finding);
     a.bytes = 8 + list + 8 + length;
     if (a.bytes > r.bytes) {
-        a.status = reply_status::overcounted;
+        a.status = reply_status::counters_too_large;
         return;
     }
     std::memcpy(to, &count, 8);
     std::memcpy(to + 8, found.data(), list);
     std::memcpy(to + 8 + list, &length, 8);
-    std::memcpy(to + 16 + list, counts_.data(), length);
+    std::memcpy(to + 16 + list, counters_.data(), length);
 }
 
 } // namespace grading

@@ -16,31 +16,32 @@ void server::scratch(const request &r, reply &a)
     a.bytes = scratch_bytes(s, r.function, (r.flags & of_any_size) != 0);
 }
 
-bool server::is_mine(argument_memory where) const
+bool server::is_local(argument_memory where) const
 {
-    return is_ == part::all || with_host_code(where) == (is_ == part::host);
+    return role_ == role::all || with_host_code(where) == (role_ == role::host);
 }
 
-// Takes the addresses of the buffers in the device process from the request.
-bool server::take_buffers(argument_set &s, const request &r)
+// Takes the addresses of the buffers in the device process from the request. Returns false if there
+// are more than it holds.
+bool server::receive_addresses(argument_set &s, const request &r)
 {
     std::size_t next = 0;
     for (loaded_argument &one : s.arguments) {
-        if (is_mine(one.descriptor.where)) continue;
+        if (is_local(one.descriptor.where)) continue;
         for (unsigned k = 0; k < parts_of(one.descriptor); ++k) {
             if (next == max_buffers) return false;
-            one.parts.push_back(reinterpret_cast<void *>(r.buffers[next++]));
+            one.payloads.push_back(reinterpret_cast<void *>(r.buffers[next++]));
         }
     }
     return true;
 }
 
-bool server::give_buffers(const argument_set &s, reply &a) const
+bool server::send_addresses(const argument_set &s, reply &a) const
 {
     std::size_t next = 0;
     for (const loaded_argument &one : s.arguments) {
-        if (!is_mine(one.descriptor.where)) continue;
-        for (void *p : one.parts) {
+        if (!is_local(one.descriptor.where)) continue;
+        for (void *p : one.payloads) {
             if (next == max_buffers) return false;
             a.buffers[next++] = reinterpret_cast<std::uint64_t>(p);
         }
@@ -51,17 +52,17 @@ bool server::give_buffers(const argument_set &s, reply &a) const
 void server::load(const request &r, reply &a)
 {
     sets_.erase(r.set);
-    at_end_.clear();
+    digests_at_end_.clear();
     argument_set s({r.arguments, r.argument_count});
     if (gate_) gate_->seal_code();
     for (bool last : {false, true})
         for (loaded_argument &one : s.arguments)
-            if (bool(one.descriptor.last) == last && is_mine(one.descriptor.where) &&
+            if (bool(one.descriptor.last) == last && is_local(one.descriptor.where) &&
                 !load_argument(one))
                 return malformed(a, "an argument lies outside the input region");
     for (loaded_argument &one : s.arguments) // its size depends on the other arguments' values
-        if (one.descriptor.scratch && is_ != part::host && !load_scratch(s, one, r, a)) return;
-    if (is_ == part::host && !take_buffers(s, r))
+        if (one.descriptor.scratch && role_ != role::host && !load_scratch(s, one, r, a)) return;
+    if (role_ == role::host && !receive_addresses(s, r))
         return malformed(a, "there are more buffers than can be told of");
     check(synchronise_devices());
     check(cudaSetDevice(home_device()));
@@ -71,13 +72,13 @@ void server::load(const request &r, reply &a)
         if (w == argument_memory::value)
             s.pointers.push_back(one.value.data());
         else if (w == argument_memory::per_device)
-            s.pointers.push_back(one.parts.data());
-        else if (w == argument_memory::absent || (is_ == part::devices && with_host_code(w)))
+            s.pointers.push_back(one.payloads.data());
+        else if (w == argument_memory::absent || (role_ == role::devices && with_host_code(w)))
             s.pointers.push_back(nullptr);
         else
-            s.pointers.push_back(one.parts[0]);
+            s.pointers.push_back(one.payloads[0]);
     }
-    if (is_ == part::devices && !give_buffers(s, a))
+    if (role_ == role::devices && !send_addresses(s, a))
         return malformed(a, "there are more buffers than can be told of");
     sets_.emplace(r.set, std::move(s));
 }
@@ -85,11 +86,11 @@ void server::load(const request &r, reply &a)
 bool server::load_scratch(const argument_set &s, loaded_argument &one, const request &r, reply &a)
 {
     const argument_descriptor &d = one.descriptor;
-    a.bytes = is_ == part::devices ? r.scratch_bytes : scratch_bytes(s, r.function);
+    a.bytes = role_ == role::devices ? r.scratch_bytes : scratch_bytes(s, r.function);
     buffer &b = one.buffers.emplace_back(d, a.bytes, 0);
     const std::byte *from = in(d.input, b.image_bytes());
     if (from) b.load(from);
-    one.parts = {b.payload()};
+    one.payloads = {b.payload()};
     return from || (malformed(a, "scratch has no guards"), false);
 }
 
@@ -113,7 +114,7 @@ bool server::load_argument(loaded_argument &one)
         const std::byte *from = in(d.input + k * b.image_bytes(), b.image_bytes());
         if (!from) return false;
         b.load(from);
-        one.parts.push_back(b.payload());
+        one.payloads.push_back(b.payload());
     }
     return true;
 }
@@ -148,11 +149,12 @@ void server::poison(const request &r, reply &a)
             if (one.descriptor.output && poisoned(one.descriptor.where))
                 yardstick_fill(reinterpret_cast<unsigned *>(b.payload()), b.payload_bytes() / 4,
                                r.pattern);
-    if (is_ == part::devices) check(cudaGetLastError(), run_step::synchronise);
+    if (role_ == role::devices) check(cudaGetLastError(), run_step::synchronise);
     check(cudaDeviceSynchronize(), run_step::synchronise);
 }
 
-// The end over all sets, so that the region is pinned once: pinning takes longer than a copy.
+// Returns the end of all sets' images, so that the region is pinned once: that takes longer than a
+// copy.
 std::uint64_t server::end_of_stores(std::uint32_t flags) const
 {
     std::uint64_t end = 0;
@@ -166,30 +168,32 @@ std::uint64_t server::end_of_stores(std::uint32_t flags) const
     return end;
 }
 
-// Pins the output region, so that large results are copied back faster; if that fails, they come
-// back slower. The range is one piece, because no copy may cross two pinned ranges.
+// Pins the output region, so that large results are copied back faster; if that fails, copies are
+// staged. It registers one range, because no copy may cross two registered ranges.
 void server::pin_output(std::uint64_t end)
 {
     constexpr std::uint64_t step = 64 << 20;
-    if (is_ != part::all || end <= (pinned_ ? pinned_ : step / 4)) return;
-    if (pinned_ > 0) cudaHostUnregister(output_.data());
-    pinned_ = std::min((end + step - 1) / step * step, output_.size());
-    if (cudaHostRegister(output_.data(), pinned_, cudaHostRegisterDefault) == cudaSuccess) return;
+    if (role_ != role::all || end <= (pinned_bytes_ ? pinned_bytes_ : step / 4)) return;
+    if (pinned_bytes_ > 0) cudaHostUnregister(output_.data());
+    pinned_bytes_ = std::min((end + step - 1) / step * step, output_.size());
+    if (cudaHostRegister(output_.data(), pinned_bytes_, cudaHostRegisterDefault) == cudaSuccess)
+        return;
     cudaGetLastError();
-    pinned_ = output_.size(); // do not try again
+    pinned_bytes_ = output_.size(); // do not try again
 }
 
 void server::store(const request &r, reply &a)
 {
-    if (gate_) put(a.refused, gate_->take_refused().c_str());
+    if (gate_) copy_text(a.refused, gate_->take_refused().c_str());
     argument_set *s = find(r.set, a);
     if (!s) return;
-    if (!at_end_.empty()) {
+    if (!digests_at_end_.empty()) {
         const auto now = digests(*s);
-        const auto changed = std::mismatch(at_end_.begin(), at_end_.end(), now.begin(), now.end());
+        const auto changed =
+            std::mismatch(digests_at_end_.begin(), digests_at_end_.end(), now.begin(), now.end());
         if (changed.second != now.end())
             a.changed_late = static_cast<std::uint32_t>(changed.second - now.begin()) + 1;
-        at_end_.clear();
+        digests_at_end_.clear();
     }
     pin_output(end_of_stores(r.flags));
     for (const loaded_argument &one : s->arguments) {

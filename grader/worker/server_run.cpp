@@ -22,13 +22,14 @@ constexpr double max_grid_seconds = 6;
 
 using host_bytes = std::vector<std::vector<std::byte>>; // by argument
 
-// Returns the arguments' bytes that the host can read without a copy.
+// Returns a copy of the arguments that lie in host memory.
 host_bytes host_visible_bytes(const argument_set &s)
 {
     host_bytes all(s.arguments.size());
     for (std::size_t i = 0; i < s.arguments.size(); ++i) {
         const argument_memory where = s.arguments[i].descriptor.where;
-        // Managed memory may be written after a function returned: the caller waits for devices.
+        // Kernels may write managed memory after the function has returned: the caller waits for
+        // devices.
         if (where == argument_memory::value || where == argument_memory::device ||
             where == argument_memory::per_device || where == argument_memory::managed ||
             where == argument_memory::absent)
@@ -39,23 +40,23 @@ host_bytes host_visible_bytes(const argument_set &s)
     return all;
 }
 
-// Sets the limit of pending device-side launches for its lifetime. A device that refuses keeps its
+// Sets cudaLimitDevRuntimePendingLaunchCount for its lifetime. A device that refuses keeps its
 // default.
 class pending_launch_limit {
 public:
-    explicit pending_launch_limit(std::size_t places)
+    explicit pending_launch_limit(std::size_t launches)
     {
-        if (places == 0) return;
-        std::size_t usual = 0;
-        bool set = cudaDeviceGetLimit(&usual, limit) == cudaSuccess &&
-                   cudaDeviceSetLimit(limit, places) == cudaSuccess;
-        if (set) usual_ = usual;
+        if (launches == 0) return;
+        std::size_t previous = 0;
+        bool set = cudaDeviceGetLimit(&previous, limit) == cudaSuccess &&
+                   cudaDeviceSetLimit(limit, launches) == cudaSuccess;
+        if (set) previous_ = previous;
         cudaGetLastError();
     }
     ~pending_launch_limit()
     {
-        if (usual_ == 0) return;
-        cudaDeviceSetLimit(limit, usual_);
+        if (previous_ == 0) return;
+        cudaDeviceSetLimit(limit, previous_);
         cudaGetLastError();
     }
     pending_launch_limit(const pending_launch_limit &) = delete;
@@ -63,17 +64,17 @@ public:
 
 private:
     static constexpr cudaLimit limit = cudaLimitDevRuntimePendingLaunchCount;
-    std::size_t usual_ = 0;
+    std::size_t previous_ = 0;
 };
 
-// Resets simulated streams on destruction, so that they run work as it is queued even after errors.
+// On destruction simulated streams again run work as it is queued, even after an error.
 struct stream_mode_reset {
     ~stream_mode_reset() { simulator_streams(0); }
 };
 
 } // namespace
 
-std::string counts_so_far()
+std::string counters_json()
 {
     std::string counts(simulator_counters(nullptr, 0), 0);
     simulator_counters(counts.data(), counts.size() + 1);
@@ -83,15 +84,15 @@ std::string counts_so_far()
 void server::flush_l2()
 {
     std::size_t bytes = std::max<std::size_t>(2 * l2_bytes_, std::size_t{64} << 20);
-    if (!flush_) check(cudaMalloc(&flush_, bytes));
+    if (!flush_buffer_) check(cudaMalloc(&flush_buffer_, bytes));
     check(cudaCtxResetPersistingL2Cache());
-    yardstick_flush(flush_, bytes);
+    yardstick_flush(flush_buffer_, bytes);
 }
 
 void server::begin(const request &r, reply &a)
 {
     if (!gate_) return malformed(a, "only simulated devices are told of a run");
-    put(a.refused, gate_->take_refused().c_str());
+    copy_text(a.refused, gate_->take_refused().c_str());
     if (!find(r.sets[0], a)) return;
     check(synchronise_devices());
     simulator_close_peers(r.closed_peers);
@@ -114,8 +115,8 @@ void server::end(const request &r, reply &a)
     const stream_mode_reset reset;
     const cudaError_t sync = synchronise_devices();
     if (r.flags & begin_counting) {
-        counts_ = counts_so_far();
-        at_end_ = digests(*s);
+        counters_ = counters_json();
+        digests_at_end_ = digests(*s);
     }
     check(sync, run_step::synchronise);
 }
@@ -132,40 +133,40 @@ void server::run(const request &r, reply &a)
         sets.push_back(find(r.sets[i], a));
         if (!sets.back()) return;
     }
-    check(cudaGetLastError()); // left by an earlier call
+    check(cudaGetLastError()); // an error that an earlier call left
     if (r.flags & run_flags::flush_l2) flush_l2();
     check(synchronise_devices());
-    // The simulator measures no time, and its timeline must show only the submission's work.
-    const bool timed = is_ == part::all;
-    if (timed && !begin_) {
-        check(cudaEventCreate(&begin_));
-        check(cudaEventCreate(&end_));
+    // The simulator measures no time, and its timeline must not show events of the grader.
+    const bool timed = role_ == role::all;
+    if (timed && !start_event_) {
+        check(cudaEventCreate(&start_event_));
+        check(cudaEventCreate(&stop_event_));
     }
-    pending_launch_limit launch_limit(r.launch_places);
+    pending_launch_limit launch_limit(r.max_pending_launches);
     a.returned_bytes = e->result_bytes;
-    const int threads_before = timed ? left_threads(usual_threads_) : simulator::own_threads();
+    const int threads_before = timed ? left_threads(baseline_threads_) : simulator::own_threads();
     signals().open();
     auto start = steady::now();
-    if (timed) check(cudaEventRecord(begin_));
+    if (timed) check(cudaEventRecord(start_event_));
     try {
         for (argument_set *s : sets) e->run(s->pointers.data(), a.result);
         std::fflush(nullptr); // flushing a file can run the submission's code
     } catch (const std::exception &x) {
-        say_thrown(a, x.what());
+        report_exception(a, x.what());
     } catch (...) {
-        say_thrown(a);
+        report_exception(a);
     }
     signals().close();
     host_bytes at_return;
     if (r.flags & late_streams) at_return = host_visible_bytes(*sets[0]);
     cudaError_t launch = cudaGetLastError();
     check(cudaSetDevice(home_device()), run_step::last_error);
-    if (timed) cudaEventRecord(end_);
+    if (timed) cudaEventRecord(stop_event_);
     cudaError_t sync = synchronise_devices();
-    a.host_ms = std::chrono::duration<double, std::milli>(steady::now() - start).count();
+    if (timed) a.host_ms = std::chrono::duration<double, std::milli>(steady::now() - start).count();
     signals().forget();
-    // On a GPU, a thread that an earlier call left can have done the work, too.
-    a.threads_left = timed ? std::max(threads_before, left_threads(usual_threads_))
+    // On a GPU a thread that an earlier call left running may have done the work of this one.
+    a.threads_left = timed ? std::max(threads_before, left_threads(baseline_threads_))
                            : simulator::own_threads() - threads_before;
     if (a.status == reply_status::exception) return;
     if (r.flags & late_streams) {
@@ -174,17 +175,17 @@ void server::run(const request &r, reply &a)
         if (changed != now.end())
             a.changed_late = static_cast<std::uint32_t>(changed - now.begin()) + 1;
     }
-    if (launch == cudaErrorNotReady) launch = cudaSuccess; // a status that a query left, no error
-    // A kernel that failed while running shows up in either call; a sticky error is not a bad
-    // launch.
-    if (launch != cudaSuccess && sync == cudaSuccess) check(launch, run_step::last_error);
+    // cudaStreamQuery and cudaEventQuery leave this status, which is no error.
+    if (launch == cudaErrorNotReady) launch = cudaSuccess;
+    // The fault of a kernel is sticky: cudaGetLastError may return it too, if the kernel failed
+    // early. A failed launch is not, so only cudaGetLastError returns that.
     check(sync, run_step::synchronise);
     check(launch, run_step::last_error);
+    if (!timed) return;
     float ms = 0;
-    if (timed) check(cudaEventElapsedTime(&ms, begin_, end_), run_step::synchronise);
-    // Events measure one device only.
+    check(cudaEventElapsedTime(&ms, start_event_, stop_event_), run_step::synchronise);
+    // An event records the work of one device only.
     a.event_ms = contract_devices > 1 ? a.host_ms : static_cast<double>(ms);
-    if (!timed) a.host_ms = 0;
 }
 
 } // namespace grading

@@ -7,7 +7,8 @@
 namespace grading {
 
 // A submission's deferred code must not run between its calls, where it is neither counted nor
-// timed. So signals are blocked there, and the end of a call removes its timers and handlers.
+// timed. So signals are blocked there, and the end of a call removes its interval timers and its
+// handlers.
 class signal_gate {
 public:
     // Blocks signals from now on and removes handlers that were set before main.
@@ -19,7 +20,7 @@ public:
     }
     void open() { mask(SIG_UNBLOCK); }
     void close() { mask(SIG_BLOCK); }
-    // Drops timers and pending signals, and restores the default handlers.
+    // Drops interval timers and pending signals, and restores the default handlers.
     void forget()
     {
         if (!guarded_) return;

@@ -1,13 +1,13 @@
 // The worker: calls one implementation of a contract at the parent's request. It decides nothing.
 //
-// Linked with the CUDA runtime it runs on a GPU, with the simulator on a CPU. The only difference
-// is that the simulator defines its harness functions, which are weak.
+// Linked with the CUDA runtime it runs kernels on a GPU; linked with the simulator's client it
+// sends them to simulated devices in another process. The only difference here is that the client
+// defines some of the harness functions, which are weak.
 //
-//   WORKER                 serves the parent on descriptor 3
-//   WORKER --probe         runs a null kernel; prints the error and exits 1 if it cannot run
-//   WORKER --peers         prints how fast devices send to each other
-//   WORKER --replay FILE...   makes the call that each FILE holds, for cuda-gdb, ncu and
-//   compute-sanitizer
+//   WORKER                    serves the parent on descriptor 3
+//   WORKER --probe            runs a null kernel; prints the error and exits 1 if it cannot run
+//   WORKER --peers            prints the bandwidth and latency between each pair of devices
+//   WORKER --replay FILE...   makes the call in each FILE, for cuda-gdb, ncu, compute-sanitizer
 //   WORKER --ranks N MPIRUN   serves as N ranks of Open MPI, which it starts as WORKER --rank
 #include "ranks.hpp"
 #include "server.hpp"
@@ -59,9 +59,9 @@ int serve()
         return 2;
     }
     signals().close_for_good();
-    if (simulator_is_elsewhere) simulator_is_elsewhere(); // sends the code before any input
+    if (simulator_is_elsewhere) simulator_is_elsewhere(); // sends the PTX before any input
     auto s =
-        std::make_unique<server>(input, output, simulator_is_elsewhere ? part::host : part::all);
+        std::make_unique<server>(input, output, simulator_is_elsewhere ? role::host : role::all);
     request r;
     while (true) {
         ssize_t got = recv(socket_fd, &r, sizeof r, 0);
@@ -106,7 +106,7 @@ int replay(const char *path)
         return 2;
     }
     std::string image((std::istreambuf_iterator<char>(file)), {});
-    server s(std::as_bytes(std::span(image)), {}, part::all);
+    server s(std::as_bytes(std::span(image)), {}, role::all);
     for (const request *r : {&load, &run}) {
         reply a = s.handle(*r);
         if (a.status == reply_status::done) continue;
@@ -114,7 +114,7 @@ int replay(const char *path)
         return 1;
     }
     std::printf("%s was called once and returned without a CUDA error.\n", run.function);
-    if (simulator_counters) std::printf("%s\n", counts_so_far().c_str());
+    if (simulator_counters) std::printf("%s\n", counters_json().c_str());
     return 0;
 }
 
@@ -150,7 +150,7 @@ int main(int count, char **arguments)
     if (first == "--rank" && count == 2 && be_rank)
         return be_rank([] { return serve(), without_leader; });
     if (first == "--probe" && count == 2) return probe();
-    if (first == "--peers" && count == 2) return print_peers();
+    if (first == "--peers" && count == 2) return print_peer_bandwidth();
     if (first == "--replay" && count > 2) {
         int worst = 0;
         for (char *path : std::span(arguments + 2, count - 2))

@@ -1,10 +1,10 @@
-// The grader's own kernels, linked into every worker: they calibrate the roofline of a device, and
-// flush and fill memory between runs.
+// The grader's own kernels, linked into every worker: the calibration kernels of a device's
+// roofline, and kernels that flush the L2 and fill memory between runs.
 //
-// All pointers are memory of the current device. All functions return after launching on the
-// default stream and leave a failed launch to cudaGetLastError. The device's copy bandwidth and
-// multiply-add rate are those of yardstick_copy and yardstick_fma in naive's worker, which holds no
-// student code.
+// Except in yardstick_memory_type, pointers are memory of the current device, and functions return
+// after an asynchronous launch on the default stream and leave its error to cudaGetLastError. The
+// device's copy bandwidth and multiply-add rate are measured with yardstick_copy and yardstick_fma
+// in naive's worker, which holds no student code.
 #pragma once
 
 #include "yardstick_work.hpp"
@@ -15,19 +15,22 @@
 // Launches one empty block.
 void yardstick_null();
 
-// Returns the runtime's cudaMemoryType of `at`: 0 for ordinary host memory, -1 on an error.
+// Returns the cudaMemoryType of `at`: 0 for pageable host memory (cudaMemoryTypeUnregistered), -1
+// on an error.
 int yardstick_memory_type(const float *at);
 
 // Sets to[i] = pattern for i < words.
 void yardstick_fill(unsigned *to, size_t words, unsigned pattern);
 
-// Reads all of `buffer`, whose size is a multiple of 16. At least twice the L2's size evicts all
-// else. Reads leave no dirty lines, whose write-back would be charged to a timed kernel.
+// Reads all of `buffer`, whose size is a multiple of 16 bytes. If it is at least twice as large as
+// the L2, that evicts all else. Reads leave no dirty lines, whose write-back would slow the next
+// kernel, which is timed.
 void yardstick_flush(void *buffer, size_t bytes);
 
-// Sets to[i] = from[i] for i < n, which moves 32 n bytes.
+// Sets to[i] = from[i] for i < n, which reads and writes 16 n bytes each.
 void yardstick_copy(const float4 *from, float4 *to, size_t n);
 
 // Does yardstick::multiply_adds(blocks, iterations) in registers, then writes one float per thread:
-// yardstick::fma_floats(blocks) of them. Eight blocks per multiprocessor fill any device.
+// yardstick::fma_floats(blocks) of them. Eight blocks per multiprocessor, 2048 threads, fill any
+// device.
 void yardstick_fma(float *out, int blocks, int iterations);

@@ -67,8 +67,8 @@ int start_own_device()
 int connection()
 {
     struct stat s {};
-    const bool given = fstat(given_connection, &s) == 0 && S_ISSOCK(s.st_mode);
-    return given ? given_connection : start_own_device();
+    const bool given = fstat(connection_fd, &s) == 0 && S_ISSOCK(s.st_mode);
+    return given ? connection_fd : start_own_device();
 }
 
 class device_link {

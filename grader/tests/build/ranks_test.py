@@ -111,7 +111,7 @@ int main()
 }
 """
 
-# Imitates the worker and CUDA with "devices" in host memory, and an MPI library that claims to accept device memory.
+# Imitates the worker and CUDA with "devices" in host memory, and an MPI library that claims to be CUDA-aware.
 # FAULT selects how it sends to another rank: 0 right, 1 wrong data, 2 refused, 3 refused in long messages. To the rank
 # itself it always sends right.
 PROBED = """

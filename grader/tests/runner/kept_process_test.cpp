@@ -62,7 +62,7 @@ TEST_CASE("a child has open what it is given, at the numbers it is given, and no
     const owned_fd inheritable(fcntl(given.in.get(), F_DUPFD, 3)); // without close-on-exec
     REQUIRE(write(given.in.get(), "given\n", 6) == 6);
     s.setup.descriptors.emplace_back(given.out.get(), 7);
-    s.setup.own_status = 6;
+    s.setup.own_status_fd = 6;
     kept_process process(s.setup);
     CHECK(s.line() == "01267||given|Name:\tsh");
     CHECK(wait_for(process).what == process_end::exited);

@@ -19,9 +19,9 @@ void copy_image(const argument_descriptor &s, std::uint64_t at, const shared_mem
 
 } // namespace
 
-// Sends device arguments to the devices, through our own shared memory. The host code gets only
-// the arguments that lie on the host, and the addresses of the others. It answers alone if only
-// the size of scratch is asked for.
+// The devices copy device arguments from `input`, which the host code cannot map. The host code
+// gets only the arguments that lie on the host, and the addresses of the others. If only the size
+// of scratch is asked for, the host code alone answers.
 answer worker::state::load(request what, std::chrono::milliseconds limit)
 {
     const std::span<const argument_descriptor> arguments(what.arguments, what.argument_count);
@@ -68,9 +68,9 @@ answer worker::state::ask_devices(const request &what, std::chrono::milliseconds
 
 answer worker::state::run(const request &what, std::chrono::milliseconds limit)
 {
-    request part = what;
-    part.what = command::begin;
-    const answer begun = ask_devices(part, limit);
+    request of_devices = what;
+    of_devices.what = command::begin;
+    const answer begun = ask_devices(of_devices, limit);
     if (!succeeded(begun)) return begun;
     if (what.bytes > 0 && devices.size() == 1) {
         crash_report_request = what;
@@ -79,15 +79,15 @@ answer worker::state::run(const request &what, std::chrono::milliseconds limit)
     answer a = ask(host, what, limit);
     crash_report_request.reset();
     if (a.how != worker_exit::answered) return a;
-    part.what = command::end;
-    answer ended = ask_devices(part, limit);
+    of_devices.what = command::end;
+    answer ended = ask_devices(of_devices, limit);
     if (ended.how != worker_exit::answered) return ended;
     if (!succeeded(ended) && ended.value.status != reply_status::cuda_error) {
         stop();
         return ended;
     }
     std::ranges::copy(begun.value.refused, a.value.refused);
-    // An error of the host's last call is explained by the kernel's fault.
+    // A kernel's fault explains the error that the host code saw, so it replaces that error.
     const bool fault = ended.value.status == reply_status::cuda_error;
     if (!fault || a.value.status == reply_status::exception) return a;
     a.value.status = ended.value.status;
