@@ -26,9 +26,9 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-// Gradings in parallel: each has two processes, which take half a GB of the GPU's memory each, and
-// up to a tenth of the machine's memory.
-constexpr unsigned max_side_by_side = 8;
+// Gradings in parallel: each has two processes with a CUDA context, which takes half a GB of the
+// GPU's memory, and up to a tenth of the machine's memory.
+constexpr unsigned max_parallel_gradings = 8;
 constexpr std::size_t max_shown = 30; // differences per lab
 
 // Returns the files of a lab that decide a verdict: contract, grader, oracle and naive version.
@@ -168,14 +168,14 @@ public:
     int run()
     {
         for (const check_task &w : tasks_) result_.count(w); // tasks that cannot be graded
-        grade("solutions", side_by_side(), pick([this](const check_task &w) {
+        grade("solutions", parallel_gradings(), pick([this](const check_task &w) {
                   return is_solution(w) && w.only != "speed" && is_wanted(w);
               }));
         grade("naive and solution, timed", 1,
               pick([this](const check_task &w) { return w.only == "speed" && is_wanted(w); }));
         grade_right();
         link_mistakes();
-        grade("wrong submissions, side by side", side_by_side(),
+        grade("wrong submissions, side by side", parallel_gradings(),
               pick([this](const check_task &w) { return is_due_mistake(w) && !w.alone; }));
         grade("wrong submissions, alone", 1,
               pick([this](const check_task &w) { return is_due_mistake(w) && w.alone; }));
@@ -199,7 +199,7 @@ private:
     // True for tasks that every run grades, even if the table has them, unless only_due is set.
     static bool is_mandatory(const check_task &w) { return is_solution(w) || w.only == "speed"; }
     bool is_over() const { return steady::now() >= end_; }
-    unsigned side_by_side() const { return std::min(cores(), max_side_by_side); }
+    unsigned parallel_gradings() const { return std::min(cores(), max_parallel_gradings); }
     bool is_due(const check_task &w) const
     {
         return standing_of(tables_.at(w.of->name).table(), w) != standing::current;
@@ -275,7 +275,7 @@ private:
         }
         std::vector<check_task> done(right.size());
         parallel_for(
-            jobs.size(), side_by_side(),
+            jobs.size(), parallel_gradings(),
             [&](std::size_t i) {
                 const auto [compiled, graded] = jobs[i];
                 if (!compiled)

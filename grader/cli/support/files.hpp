@@ -58,7 +58,7 @@ private:
     std::string path_;
 };
 
-// A lock that one process holds at a time. The kernel releases it however that process ends.
+// A lock that one process holds at a time. Linux releases it however that process ends.
 class file_lock {
 public:
     // `waiting` is called once if another process holds it. Throws machine_error when the file
