@@ -81,7 +81,7 @@ void change(const toolchain &t, const std::function<void(progress_record &)> &wh
         progress_record record = read_progress(t);
         if (!record.warning.empty()) put_aside(path);
         what(record);
-        write_atomically(path, text_of(record), keeping::durable);
+        write_atomically(path, text_of(record), durability::durable);
     } catch (const fs::filesystem_error &e) {
         throw machine_error(cannot_write(path, e.code().value()));
     }

@@ -254,7 +254,7 @@ bool sandbox_suffices(const job &j)
 
 // Called after a failed compile. Returns true if its messages are about the machine, which has
 // recovered since; throws machine_error if it has not.
-bool machine_came_between(const job &j, const compile_folder &w, const exit_result &e)
+bool machine_has_recovered(const job &j, const compile_folder &w, const exit_result &e)
 {
     require_room_to_build(j.tools.build_root);
     const bool memory = lacked_memory(e.text), others = speaks_of_machine(e.text);
@@ -295,7 +295,7 @@ std::string compile_object(const job &j, const std::string &output_folder, doubl
         check_directives(j);
         attempt();
     }
-    if (!e.ok() && machine_came_between(j, w, e)) {
+    if (!e.ok() && machine_has_recovered(j, w, e)) {
         fs::remove_all(w.tree + "/.made");
         fs::create_directories(w.tree + "/.made");
         attempt();

@@ -148,7 +148,7 @@ std::string symbols(const job &j, const compile_folder &w)
 }
 
 // Returns true if host code has a system call instruction, which needs no library function.
-bool enters_the_system(const job &j, const compile_folder &w)
+bool makes_system_calls(const job &j, const compile_folder &w)
 {
     bool found = false;
     child c;
@@ -179,7 +179,7 @@ void inspect(const job &j, const compile_folder &w)
     check_size(j, object);
     check_dynamic_parallelism(j, object);
     std::string wrong = lint_symbols(symbols(j, w), j.shown, system_calls);
-    if (wrong.empty() && !system_calls && enters_the_system(j, w))
+    if (wrong.empty() && !system_calls && makes_system_calls(j, w))
         wrong = j.shown + " makes a system call in assembly; no lab needs that";
     if (!wrong.empty())
         throw refusal{verdict::BUILD_REJECTED, wrong,
