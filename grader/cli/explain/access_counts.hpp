@@ -25,8 +25,8 @@ struct worst_request {
     unsigned bytes = 4; // per lane
     // Sectors or wavefronts; for an atomic: the most lanes on one address, and 1.
     unsigned cost = 0, ideal = 0;
-    // For an atomic: every lane of every request used one address; in shared memory one offset,
-    // which is another address in each block.
+    // For an atomic: every lane of every request of a kernel used one address; in shared memory
+    // one offset, which is another address in each block.
     bool one_address = false;
     std::vector<int> lanes;               // active lanes, ascending; never empty
     std::vector<std::uint64_t> addresses; // theirs; in shared memory, offsets from its start

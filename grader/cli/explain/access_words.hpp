@@ -33,8 +33,8 @@ std::string quantity(std::uint64_t n, const char *one); // "1 block", "1 024 req
 // "16.8 MB"
 std::string bytes_words(std::uint64_t n);
 
-// Returns the wavefronts of a request to shared memory: for each of the 32 banks, the lanes that it
-// serves.
+// Returns the wavefronts of a request to shared memory: for each of the 32 banks, the lanes that
+// it serves.
 std::vector<std::vector<std::vector<int>>> wavefronts_of(const worst_request &w);
 
 } // namespace cli

@@ -50,8 +50,8 @@ struct stream_timeline {
 
 // "copy to the device, 64 kB", "kernel add, 16 blocks", "waits in cudaFree"; names unescaped.
 std::string words_of(const timeline_step &);
-// Returns a table of work, host functions, waits that took time, and instants that something waited
-// for, by start. A last line counts those beyond `max_rows`; `others_are` ends it.
+// Returns a table of work, host functions, waits that took time, and instants that another step
+// waited for, by start. A last line counts those beyond `max_rows`; `others_are` ends it.
 std::string steps_table(const stream_timeline &, int width, std::size_t max_rows,
                         const char *others_are);
 

@@ -11,8 +11,8 @@ namespace cli {
 bool works(const timeline_step &s); // a copy, a fill or a kernel
 bool waits(const timeline_step &s); // a stream for an event, or the host
 
-// One row of a drawing. The steps of a stream follow each other, but those of a graph launched into
-// it may overlap and then take several rows.
+// One row of a drawing. The steps of a stream follow each other, but those of a graph launched
+// into it may overlap and then take several rows.
 struct timeline_row {
     std::string name; // of the stream or host thread; empty: the row continues the one above
     std::vector<const timeline_step *> steps;

@@ -24,7 +24,7 @@ std::vector<std::string> link_command(const job &j, const std::string &object,
 {
     const toolchain &t = j.tools;
     std::vector<std::string> c = t.cxx;
-    // Names stay mangled, because demangled ones have no bound: see demangled_symbol. And no linker
+    // Names stay mangled, because demangled ones have no bound: see demangled_symbol(). No linker
     // plugin reads sections that an object may have for it.
     c.insert(c.end(), {"-fno-use-linker-plugin", object, "-Wl,--no-demangle", "-Wl,--whole-archive",
                        j.request.of->worker_library});

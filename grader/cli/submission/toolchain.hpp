@@ -11,7 +11,8 @@ struct lab {
     bool test = false;     // a test of the workbook itself; not listed to students
     bool solutions = true; // false in the student edition
     bool library = false;  // reference/LAB/library.cu exists
-    // and has its kernels as PTX, unlike cuBLAS, so that the simulator can run it
+    // It runs in the simulator, too: its kernels are compiled to PTX, as CUB's are, and do not come
+    // as machine code, as cuBLAS's do.
     bool library_on_sim = false;
     std::vector<std::string> rungs; // in teaching order, by stem: "1_coalesced"
     std::vector<std::string> nvcc;  // additional flags: -rdc=true
@@ -56,7 +57,7 @@ struct toolchain {
 
 // Throws machine_error naming the file and the missing or wrong key.
 toolchain read_toolchain(const std::string &path);
-// Returns the environment's CUDA_WORKBOOK_TOOLCHAIN, or else the path of toolchain.json beside this
+// Returns the value of CUDA_WORKBOOK_TOOLCHAIN, or else the path of toolchain.json beside this
 // executable.
 std::string toolchain_path();
 
