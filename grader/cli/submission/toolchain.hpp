@@ -11,8 +11,8 @@ struct lab {
     bool test = false;     // a test of the workbook itself; not listed to students
     bool solutions = true; // false in the student edition
     bool library = false;  // reference/LAB/library.cu exists
-    // It runs in the simulator, too: its kernels are compiled to PTX, as CUB's are, and do not come
-    // as machine code, as cuBLAS's do.
+    // It runs in the simulator, too: its kernels are compiled to PTX, like those of CUB, and do not
+    // come as machine code, like those of cuBLAS.
     bool library_on_sim = false;
     std::vector<std::string> rungs; // in teaching order, by stem: "1_coalesced"
     std::vector<std::string> nvcc;  // additional flags: -rdc=true
