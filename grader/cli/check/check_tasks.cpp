@@ -79,8 +79,8 @@ void narrow_mistakes(const toolchain &t, std::vector<check_task> &tasks, const s
 
 namespace {
 
-// Groups files into objects. The files of an object share 64 KiB of constant memory, so that only
-// max_with_constants of those that use it fit together.
+// Groups files into objects. All __constant__ variables of an object share one bank of 64 KiB, so
+// that only max_with_constants of the files that have some fit together.
 std::vector<std::vector<std::string>> objects_of(const std::vector<check_task *> &tasks)
 {
     constexpr int max_with_constants = 12;

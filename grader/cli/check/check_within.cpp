@@ -26,9 +26,9 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-// Gradings in parallel: each has two processes, which take half a GB of the GPU's memory each, and
-// up to a tenth of the machine's memory.
-constexpr unsigned max_side_by_side = 8;
+// Gradings in parallel: each has two processes with a CUDA context, which takes half a GB of the
+// GPU's memory, and up to a tenth of the machine's memory.
+constexpr unsigned max_parallel_gradings = 8;
 constexpr std::size_t max_shown = 30; // differences per lab
 
 // Returns the files of a lab that decide a verdict: contract, grader, oracle and naive version.
@@ -134,9 +134,10 @@ std::vector<check_task> planned(const toolchain &t, const lab &l, const std::str
     return tasks;
 }
 
-enum class standing { current, stale, missing };
+// Compares the key of a task with those of its rows: equal, another, or no rows.
+enum class freshness { current, stale, missing };
 
-standing standing_of(const verdict_table &table, const check_task &work)
+freshness freshness_of(const verdict_table &table, const check_task &work)
 {
     bool any = false, all = true;
     for (const verdict_row &row : table.rows) {
@@ -145,7 +146,7 @@ standing standing_of(const verdict_table &table, const check_task &work)
         any = true;
         all = all && row.key == work.key;
     }
-    return !any ? standing::missing : all ? standing::current : standing::stale;
+    return !any ? freshness::missing : all ? freshness::current : freshness::stale;
 }
 
 class bounded_check {
@@ -168,14 +169,14 @@ public:
     int run()
     {
         for (const check_task &w : tasks_) result_.count(w); // tasks that cannot be graded
-        grade("solutions", side_by_side(), pick([this](const check_task &w) {
+        grade("solutions", parallel_gradings(), pick([this](const check_task &w) {
                   return is_solution(w) && w.only != "speed" && is_wanted(w);
               }));
         grade("naive and solution, timed", 1,
               pick([this](const check_task &w) { return w.only == "speed" && is_wanted(w); }));
         grade_right();
         link_mistakes();
-        grade("wrong submissions, side by side", side_by_side(),
+        grade("wrong submissions, side by side", parallel_gradings(),
               pick([this](const check_task &w) { return is_due_mistake(w) && !w.alone; }));
         grade("wrong submissions, alone", 1,
               pick([this](const check_task &w) { return is_due_mistake(w) && w.alone; }));
@@ -199,10 +200,10 @@ private:
     // True for tasks that every run grades, even if the table has them, unless only_due is set.
     static bool is_mandatory(const check_task &w) { return is_solution(w) || w.only == "speed"; }
     bool is_over() const { return steady::now() >= end_; }
-    unsigned side_by_side() const { return std::min(cores(), max_side_by_side); }
+    unsigned parallel_gradings() const { return std::min(cores(), max_parallel_gradings); }
     bool is_due(const check_task &w) const
     {
-        return standing_of(tables_.at(w.of->name).table(), w) != standing::current;
+        return freshness_of(tables_.at(w.of->name).table(), w) != freshness::current;
     }
     bool is_wanted(const check_task &w) const { return !only_due_ || is_due(w); }
     // True for a wrong submission that is due and not graded yet.
@@ -275,7 +276,7 @@ private:
         }
         std::vector<check_task> done(right.size());
         parallel_for(
-            jobs.size(), side_by_side(),
+            jobs.size(), parallel_gradings(),
             [&](std::size_t i) {
                 const auto [compiled, graded] = jobs[i];
                 if (!compiled)
@@ -330,15 +331,15 @@ private:
         if (!changed.agrees()) f.fault = indented(difference_words(changed, max_shown));
         result_.count(name, f);
         to_explain_ += lines_for_changes(c);
-        std::map<standing, std::size_t> gradings;
+        std::map<freshness, std::size_t> gradings;
         for (const check_task &w : tasks_)
-            if (w.of->name == name) ++gradings[standing_of(c.recorded, w)];
+            if (w.of->name == name) ++gradings[freshness_of(c.recorded, w)];
         std::size_t fresh = 0;
         for (const verdict_difference &d : c.differences) fresh += d.before.empty();
-        standings_ +=
+        freshness_table_ +=
             fmt::format("{:<20}{:>8}{:>8}{:>10}{:>8}{:>9}{:>9}\n", name, c.recorded.rows.size(),
-                        fresh, gradings[standing::current], gradings[standing::stale],
-                        gradings[standing::missing], c.refused().size());
+                        fresh, gradings[freshness::current], gradings[freshness::stale],
+                        gradings[freshness::missing], c.refused().size());
     }
     int finish()
     {
@@ -348,7 +349,7 @@ private:
             fmt::print("\nFor grader/tests/verdicts/changes.csv, each with its reason:\n{}",
                        to_explain_);
         fmt::print("\n{:<20}{:>8}{:>8}{:>10}{:>8}{:>9}{:>9}\n{}", "table of verdicts", "rows",
-                   "new", "current", "stale", "missing", "changed", standings_);
+                   "new", "current", "stale", "missing", "changed", freshness_table_);
         fmt::print("The tables are in {}\n", folder_);
         return result_.finish();
     }
@@ -357,7 +358,7 @@ private:
     grade_options options_;
     steady::time_point end_;
     bool only_due_;
-    std::string folder_, standings_, to_explain_;
+    std::string folder_, freshness_table_, to_explain_;
     std::map<std::string, table_of_lab> tables_; // as read at the start
     std::vector<check_task> tasks_;              // for all labs
     check_tally result_;

@@ -65,7 +65,7 @@ bool has_gate(const case_view &c, const std::string &backend)
 // True for a gate that is meant to fail other code than naive; a file in wrong/ is an example.
 bool naive_may_pass(const case_view &c) { return c.whole->value("naive_may_pass", false); }
 
-// Naive must fail every other gate, or the gate is useless.
+// Naive must fail all the other gates: one that it passes is useless.
 check_finding gates_separate(const lab_view &naive, const std::string &backend)
 {
     check_finding f{"naive misses every speed gate that the solution must reach", {}};

@@ -15,8 +15,9 @@ namespace cli {
 
 namespace {
 
-using row_place = std::pair<std::string, std::string>; // submission and case
-row_place row_place_of(const verdict_row &row) { return {row.submission, row.case_name}; }
+// Identifies a row: its submission and case.
+using row_id = std::pair<std::string, std::string>;
+row_id row_id_of(const verdict_row &row) { return {row.submission, row.case_name}; }
 
 const std::vector<std::string> change_header = {"backend", "lab",   "submission", "case",
                                                 "before",  "after", "reason"};
@@ -68,7 +69,7 @@ public:
     // Returns what is wrong with the changes of a row; empty if nothing is.
     std::string fault(const verdict_row &row) const
     {
-        auto at = of_.find(row_place_of(row));
+        auto at = of_.find(row_id_of(row));
         if (at == of_.end()) return {};
         const verdict_change *last = nullptr;
         for (const verdict_change *c : at->second) {
@@ -88,14 +89,14 @@ public:
     // Returns the last change of a row if the table does not have it yet, else null.
     const verdict_change *waiting(const verdict_row &row) const
     {
-        auto at = of_.find(row_place_of(row));
+        auto at = of_.find(row_id_of(row));
         if (at == of_.end()) return nullptr;
         const verdict_change *last = at->second.back();
         return last->before == row.words() && last->after != row.words() ? last : nullptr;
     }
 
 private:
-    std::map<row_place, std::vector<const verdict_change *>> of_;
+    std::map<row_id, std::vector<const verdict_change *>> of_;
 };
 
 } // namespace
@@ -110,7 +111,7 @@ verdict_table read_table(const std::string &path, const std::string &backend,
         const std::vector<std::string> &w = read.words;
         verdict_row row{w[0], w[1], w[2], w[3], w[4], table.keyed() ? w[5] : ""};
         check_row(row, path, read.line);
-        if (!table.rows.empty() && row_place_of(table.rows.back()) >= row_place_of(row))
+        if (!table.rows.empty() && row_id_of(table.rows.back()) >= row_id_of(row))
             throw machine_error(fmt::format("{}:{}: rows must be in order, each once; this one "
                                             "belongs above the last",
                                             path, read.line));
@@ -160,7 +161,7 @@ graded_submission rows_of(const lab_view &graded, const std::string &submission,
         if (!timed || c.kind != "speed") points = fmt::format("{:g}/{:g}", c.points, c.max_points);
         g.rows.push_back({submission, c.name, c.verdict, points, {}, {}});
     }
-    std::ranges::sort(g.rows, {}, row_place_of);
+    std::ranges::sort(g.rows, {}, row_id_of);
     return g;
 }
 
@@ -171,15 +172,15 @@ verdict_comparison compare(const verdict_table &table, const std::vector<graded_
     c.recorded = {table.backend, table.lab, {}};
     const history listed(table, changes);
     std::map<std::string, const graded_submission *> graded;
-    std::map<row_place, const verdict_row *> got;
+    std::map<row_id, const verdict_row *> got;
     for (const graded_submission &g : all) {
         graded[g.submission] = &g;
-        for (const verdict_row &row : g.rows) got[row_place_of(row)] = &row;
+        for (const verdict_row &row : g.rows) got[row_id_of(row)] = &row;
     }
     for (const verdict_row &row : table.rows) {
         if (std::string fault = listed.fault(row); !fault.empty()) c.faults.push_back(fault);
         auto of = graded.find(row.submission);
-        auto now = got.find(row_place_of(row));
+        auto now = got.find(row_id_of(row));
         const bool gone =
             of == graded.end() || (of->second->how == graded_submission::whole && now == got.end());
         if (gone) {
@@ -215,14 +216,14 @@ verdict_comparison compare(const verdict_table &table, const std::vector<graded_
         c.differences.push_back({row->submission, row->case_name, {}, row->words(), {}});
         c.recorded.rows.push_back(*row);
     }
-    std::ranges::sort(c.recorded.rows, {}, row_place_of);
+    std::ranges::sort(c.recorded.rows, {}, row_id_of);
     return c;
 }
 
 std::vector<verdict_difference> verdict_comparison::refused() const
 {
-    std::map<row_place, std::string> kept;
-    for (const verdict_row &row : recorded.rows) kept[row_place_of(row)] = row.words();
+    std::map<row_id, std::string> kept;
+    for (const verdict_row &row : recorded.rows) kept[row_id_of(row)] = row.words();
     std::vector<verdict_difference> result;
     for (const verdict_difference &d : differences)
         if (d.changed() && kept[{d.submission, d.case_name}] != d.after) result.push_back(d);

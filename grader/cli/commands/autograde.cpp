@@ -239,7 +239,8 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
     require_writable("--csv", wanted.csv_file);
     require_writable("--json", wanted.json_file);
     progress_line progress;
-    settle(t, lab_called(t, names[0]), options, progress); // every student gets the same inputs
+    // The one seed that this chooses gives every student the same inputs.
+    choose_backend(t, lab_called(t, names[0]), options, progress);
     std::vector<work> all = work_of(t, handed.students, names, options, progress);
     options.require_sandbox = !wanted.without_sandbox;
     if (options.require_sandbox) require_sandbox(t, lab_called(t, names[0]), options.backend);

@@ -31,14 +31,14 @@ background_grade::background_grade(std::vector<std::string> command, std::string
     command_.arguments = std::move(command);
     command_.arguments.insert(command_.arguments.end(), {"--json", json_file_});
     command_.wall = std::chrono::seconds(1800);
-    command_.called_off = call_off_.descriptor();
+    command_.cancel_fd = cancel_.descriptor();
     command_.each_line = [this](std::string_view line) { take_line(line); };
     thread_ = std::thread([this] { work(); });
 }
 
 background_grade::~background_grade()
 {
-    call_off_.set();
+    cancel_.set();
     thread_.join();
     unlink(json_file_.c_str());
 }
@@ -55,7 +55,7 @@ void background_grade::work()
     try {
         end_ = run(command_);
     } catch (const stop_requested &) { // the loop sees it too
-        end_.what = exit_result::called_off;
+        end_.what = exit_result::cancelled;
     }
     done_ = true;
     news_.set();

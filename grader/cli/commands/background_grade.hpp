@@ -45,7 +45,7 @@ private:
 
     child command_;
     std::string json_file_;
-    waitable_flag call_off_, news_;
+    waitable_flag cancel_, news_;
     std::mutex mutex_;
     std::string step_;
     exit_result end_;

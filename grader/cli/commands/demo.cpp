@@ -104,7 +104,7 @@ int demo_command(const toolchain &t, const std::vector<std::string> &words, grad
     if (names.empty()) throw usage_error("this workbook has no labs yet");
     progress_line progress;
     const lab &first = lab_called(t, names[0]);
-    const std::string no_gpu = settle(t, first, options, progress);
+    const std::string no_gpu = choose_backend(t, first, options, progress);
     terminal out = detect_terminal(1);
     if (!no_gpu.empty())
         fmt::print("{}\n\n", wrapped(fmt::format("No GPU can be used ({}): the labs run in the "

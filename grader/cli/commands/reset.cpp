@@ -90,7 +90,7 @@ std::string keep_stub(const toolchain &t, const lab &l)
     std::string stem = fmt::format("{}/{}-{}", folder, l.name, local_time("%Y-%m-%d-%H%M%S"));
     std::string path = stem + ".cu";
     for (int n = 2; !make_new(path); ++n) path = fmt::format("{}-{}.cu", stem, n);
-    write_atomically(path, read_text(t.stub(l)), keeping::durable);
+    write_atomically(path, read_text(t.stub(l)), durability::durable);
     return path;
 }
 

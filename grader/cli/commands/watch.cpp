@@ -122,12 +122,12 @@ private:
         state_.helped.reset();
         state_.waited = 0;
         if (!saves_.known().at(files_[0])) {
-            state_.now = watch_state::what::missing;
+            state_.now = watch_state::phase::missing;
             state_.document = nullptr;
             return;
         }
         todos_ = todos_of(tools_, lab_);
-        state_.now = watch_state::what::grading;
+        state_.now = watch_state::phase::grading;
         state_.step = fmt::format("Grading what was saved at {} ...", state_.saved);
         std::vector<std::string> command = grade_;
         command.insert(command.end(), {"--seed", seed_});
@@ -135,7 +135,7 @@ private:
         std::error_code problem;
         fs::create_directories(folder, problem);
         if (problem) {
-            state_.now = watch_state::what::fault;
+            state_.now = watch_state::phase::fault;
             state_.trouble = cannot_write(folder, problem.value()) + "\nr tries again.";
             return;
         }
@@ -163,10 +163,10 @@ private:
             document = json::parse(read_text(running_->json_file()), nullptr, false);
         if (invalid(document).empty()) {
             state_.document = std::move(document);
-            state_.now = watch_state::what::graded;
+            state_.now = watch_state::phase::graded;
             return;
         }
-        state_.now = watch_state::what::fault;
+        state_.now = watch_state::phase::fault;
         state_.document = nullptr;
         state_.trouble.clear();
         for (const std::string &line : lines(sanitized(end.text, 4000)))
@@ -184,7 +184,7 @@ private:
                 state_.best = e.best;
                 state_.max_points = e.max_points;
             }
-        bool reached = state_.max_points > 0 && state_.now == watch_state::what::graded &&
+        bool reached = state_.max_points > 0 && state_.now == watch_state::phase::graded &&
                        labs_of(state_.document)[0].all_but_open();
         state_.hints_for = reached ? 0 : todo_at_hand(tools_, lab_, record);
         state_.all_hints_seen =
@@ -330,7 +330,7 @@ int watch_command(const toolchain &t, const std::string &word, grade_options opt
     {
         // The first build takes longest and prints more than the screen has room for.
         progress_line progress;
-        settle(t, l, options, progress);
+        choose_backend(t, l, options, progress);
         build_for_grading(t, {{&l, stub_of(t, l)}}, options.backend, progress);
     }
     std::string self = fs::read_symlink("/proc/self/exe").string();

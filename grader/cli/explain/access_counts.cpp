@@ -66,9 +66,9 @@ worst_request read_worst(const json &of)
     for (int lane = 0; lane < 32; ++lane)
         if (mask >> lane & 1) w.lanes.push_back(lane);
     for (const json &distance : of.at("distances"))
-        w.at.push_back(first + static_cast<std::uint64_t>(distance.get<std::int64_t>()));
+        w.addresses.push_back(first + static_cast<std::uint64_t>(distance.get<std::int64_t>()));
     if (!std::has_single_bit(w.bytes) || w.bytes > 32 || w.lanes.empty() ||
-        w.lanes.size() != w.at.size() || mask >> 32 != 0)
+        w.lanes.size() != w.addresses.size() || mask >> 32 != 0)
         throw std::runtime_error("a request's lanes and addresses do not fit together");
     w.where = sanitized(of.at("where").get<std::string>(), 200);
     return w;
@@ -87,14 +87,14 @@ timeline_step read_step(const json &of)
     static const std::vector<std::string> kinds = {"other",      "copy",          "fill",
                                                    "kernel",     "host_function", "event_record",
                                                    "event_wait", "host_wait"};
-    static const std::vector<std::string> ways = {"on_host", "to_device", "to_host",
-                                                  "inside_device", "between_devices"};
+    static const std::vector<std::string> directions = {"on_host", "to_device", "to_host",
+                                                        "inside_device", "between_devices"};
     static const std::vector<std::string> reasons = {"nothing", "order", "engine", "host"};
     timeline_step s;
     s.kind = one_of<step_kind>(of.at("kind"), kinds);
-    if (s.kind == step_kind::copy) s.way = one_of<copy_way>(of.at("way"), ways);
+    if (s.kind == step_kind::copy) s.direction = one_of<copy_direction>(of.at("way"), directions);
     s.why = one_of<wait_reason>(of.at("why"), reasons);
-    s.lane = sanitized(of.at("lane").get<std::string>(), 40);
+    s.stream = sanitized(of.at("lane").get<std::string>(), 40);
     if (of.contains("name")) s.name = sanitized(of.at("name").get<std::string>(), 200);
     s.start = number(of, "start");
     s.end = number(of, "end");
@@ -124,7 +124,7 @@ stream_timeline read_timeline(const json &of)
     return t;
 }
 
-void place_worst(access_counts &c, worst_request w)
+void set_worst(access_counts &c, worst_request w)
 {
     if (w.kind == access_kind::atomic) {
         if (!c.worst_atomic || w.cost > c.worst_atomic->cost) c.worst_atomic = std::move(w);
@@ -148,13 +148,13 @@ access_counts read_counts(const json &of)
     }
     for (const count_field &f : count_fields) c.*f.count = number(of, f.name);
     if (of.contains("worst"))
-        for (const json &w : of.at("worst")) place_worst(c, read_worst(w));
+        for (const json &w : of.at("worst")) set_worst(c, read_worst(w));
     return c;
 }
 
-void add_kernel(counted_case &c, const json &of)
+void add_kernel(case_counters &c, const json &of)
 {
-    counted_kernel k;
+    kernel_counters k;
     k.name = sanitized(of.at("kernel").get<std::string>(), 400);
     k.launches = number(of, "launches");
     k.threads = number(of, "threads");
@@ -170,11 +170,12 @@ void add_kernel(counted_case &c, const json &of)
     c.kernels.push_back(std::move(k));
 }
 
-// Returns the sectors or wavefronts wasted. Lanes that share bytes may each have their own sector.
+// Returns the sectors or wavefronts wasted. Lanes that load the same bytes may still cost a sector
+// for each 32 bytes that they ask for: that is no waste.
 unsigned excess(const worst_request &w)
 {
-    auto asked = static_cast<unsigned>(w.lanes.size()) * w.bytes / 32;
-    unsigned fair = w.shared ? w.ideal : std::max(w.ideal, asked);
+    auto requested = static_cast<unsigned>(w.lanes.size()) * w.bytes / 32;
+    unsigned fair = w.shared ? w.ideal : std::max(w.ideal, requested);
     return w.cost - std::min(fair, w.cost);
 }
 
@@ -210,12 +211,12 @@ bool access_counts::touches_memory() const
                                [&](const sum_field &f) { return (this->*f.sum).requests > 0; });
 }
 
-std::map<std::string, counted_case> read_counters(std::string_view text)
+std::map<std::string, case_counters> read_counters(std::string_view text)
 {
-    std::map<std::string, counted_case> all;
+    std::map<std::string, case_counters> all;
     const json document = json::parse(text);
     for (const auto &[name, of] : document.items()) {
-        counted_case &c = all[name];
+        case_counters &c = all[name];
         c.function = sanitized(of.at("function").get<std::string>(), 200);
         const json &counted = of.at("counters");
         for (const json &k : counted.at("kernels")) add_kernel(c, k);

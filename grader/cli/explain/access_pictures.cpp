@@ -18,15 +18,15 @@ constexpr double left = 6, lane_width = 20; // the margin and each of the 32 col
 constexpr double width = left + 32 * lane_width + left;
 constexpr std::size_t max_rows = 40; // wavefronts drawn; the legend counts the others
 
-// The horizontal positions of the 128-byte lines that a request touches.
+// The horizontal positions of the 128-byte cache lines that a request touches.
 struct touched_lines {
     std::set<std::uint64_t> sectors, lines;
     double gap, sector_width, start;
 
     explicit touched_lines(const worst_request &w)
     {
-        for (std::uint64_t at : w.at)
-            for (std::uint64_t s = at / 32; s <= (at + w.bytes - 1) / 32; ++s) {
+        for (std::uint64_t address : w.addresses)
+            for (std::uint64_t s = address / 32; s <= (address + w.bytes - 1) / 32; ++s) {
                 sectors.insert(s);
                 lines.insert(s / 4);
             }
@@ -41,9 +41,9 @@ struct touched_lines {
         return start + static_cast<double>(before) * (4 * sector_width + gap) +
                static_cast<double>(sector % 4) * sector_width;
     }
-    double x_of_byte(std::uint64_t at) const
+    double x_of_byte(std::uint64_t address) const
     {
-        return x(at / 32) + static_cast<double>(at % 32) / 32 * sector_width;
+        return x(address / 32) + static_cast<double>(address % 32) / 32 * sector_width;
     }
 };
 
@@ -53,9 +53,9 @@ std::string lane_boxes(const worst_request &w, double y)
     for (int lane = 0; lane < 32; ++lane) {
         bool asks = std::binary_search(w.lanes.begin(), w.lanes.end(), lane);
         double x = left + lane * lane_width;
-        text += svg_box(x + 1, y, lane_width - 2, 18, asks ? "lane" : "idle");
+        text += svg_rect(x + 1, y, lane_width - 2, 18, asks ? "lane" : "idle");
         text +=
-            svg_words(x + lane_width / 2, y + 13, asks ? "mid" : "mid faint", std::to_string(lane));
+            svg_text(x + lane_width / 2, y + 13, asks ? "mid" : "mid faint", std::to_string(lane));
     }
     return text;
 }
@@ -75,35 +75,36 @@ std::string lanes_text(const std::vector<int> &lanes)
 
 std::string sectors_picture(const worst_request &w)
 {
-    touched_lines place(w);
+    touched_lines touched(w);
     constexpr double lanes_y = 22, below = 40, sectors_y = 150, height = 208;
     std::string text =
-        svg_words(left, 14, "small", "the 32 lanes of the warp") + lane_boxes(w, lanes_y);
-    for (std::uint64_t line : place.lines)
+        svg_text(left, 14, "small", "the 32 lanes of the warp") + lane_boxes(w, lanes_y);
+    for (std::uint64_t line : touched.lines)
         for (std::uint64_t s = 4 * line; s < 4 * line + 4; ++s)
-            text += svg_box(place.x(s), sectors_y, place.sector_width, 22,
-                            place.sectors.contains(s) ? "touched" : "edge");
-    for (std::uint64_t at : w.at) {
-        double width = std::max(w.bytes / 32.0 * place.sector_width, 1.0); // stays visible
-        text += svg_box(place.x_of_byte(at), sectors_y, width, 22, "wanted");
+            text += svg_rect(touched.x(s), sectors_y, touched.sector_width, 22,
+                             touched.sectors.contains(s) ? "touched" : "edge");
+    for (std::uint64_t address : w.addresses) {
+        double width = std::max(w.bytes / 32.0 * touched.sector_width, 1.0); // stays visible
+        text += svg_rect(touched.x_of_byte(address), sectors_y, width, 22, "wanted");
     }
-    for (std::uint64_t line : place.lines)
-        text += svg_box(place.x(4 * line), sectors_y, 4 * place.sector_width, 22, "outline");
-    std::uint64_t first = *place.lines.begin();
-    bool few = place.lines.size() <= 8;
-    for (std::uint64_t line : place.lines)
+    for (std::uint64_t line : touched.lines)
+        text += svg_rect(touched.x(4 * line), sectors_y, 4 * touched.sector_width, 22, "outline");
+    std::uint64_t first = *touched.lines.begin();
+    bool few = touched.lines.size() <= 8;
+    for (std::uint64_t line : touched.lines)
         if (few || line == first)
-            text += svg_words(place.x(4 * line), sectors_y + 36, "small",
-                              line == first ? "byte 0" : thousands(128 * (line - first)));
+            text += svg_text(touched.x(4 * line), sectors_y + 36, "small",
+                             line == first ? "byte 0" : thousands(128 * (line - first)));
     if (!few)
-        text += svg_words(left + 32 * lane_width, sectors_y + 36, "small end",
-                          fmt::format("byte {}", thousands(128 * (*place.lines.rbegin() - first))));
+        text +=
+            svg_text(left + 32 * lane_width, sectors_y + 36, "small end",
+                     fmt::format("byte {}", thousands(128 * (*touched.lines.rbegin() - first))));
     for (std::size_t k = 0; k < w.lanes.size(); ++k) {
         double from = left + w.lanes[k] * lane_width + lane_width / 2;
-        double to = place.x_of_byte(w.at[k]) + w.bytes / 64.0 * place.sector_width;
-        text += svg_segment(from, below, to, sectors_y, "asks");
+        double to = touched.x_of_byte(w.addresses[k]) + w.bytes / 64.0 * touched.sector_width;
+        text += svg_line(from, below, to, sectors_y, "asks");
     }
-    text += svg_words(
+    text += svg_text(
         left, height - 6, "small",
         "a cell is a sector of 32 bytes, a frame a line of 128; blue was asked for, orange "
         "moves with it");
@@ -113,32 +114,34 @@ std::string sectors_picture(const worst_request &w)
 
 std::string banks_picture(const worst_request &w)
 {
-    auto rows = bank_rows(w);
-    std::size_t shown = std::min(rows.size(), max_rows);
+    auto wavefronts = wavefronts_of(w);
+    std::size_t shown = std::min(wavefronts.size(), max_rows);
     constexpr double top = 40, row_height = 18;
     double height = top + static_cast<double>(shown) * row_height + 24;
-    std::string text = svg_words(left, 14, "small", "the 32 banks of shared memory");
+    std::string text = svg_text(left, 14, "small", "the 32 banks of shared memory");
     for (int bank = 0; bank < 32; ++bank)
-        text += svg_words(left + bank * lane_width + lane_width / 2, 33, "mid faint",
-                          std::to_string(bank));
+        text += svg_text(left + bank * lane_width + lane_width / 2, 33, "mid faint",
+                         std::to_string(bank));
     for (std::size_t r = 0; r < shown; ++r) {
         double y = top + static_cast<double>(r) * row_height;
         for (std::size_t bank = 0; bank < 32; ++bank) {
-            const std::vector<int> &lanes = rows[r][bank];
+            const std::vector<int> &lanes = wavefronts[r][bank];
             double x = left + static_cast<double>(bank) * lane_width;
-            text += svg_box(x + 1, y + 1, lane_width - 2, row_height - 2,
-                            lanes.empty() ? "untouched" : "lane");
+            text += svg_rect(x + 1, y + 1, lane_width - 2, row_height - 2,
+                             lanes.empty() ? "untouched" : "lane");
             if (!lanes.empty())
                 text +=
-                    svg_words(x + lane_width / 2, y + 13,
-                              lanes_text(lanes).size() > 2 ? "mid tiny" : "mid", lanes_text(lanes));
+                    svg_text(x + lane_width / 2, y + 13,
+                             lanes_text(lanes).size() > 2 ? "mid tiny" : "mid", lanes_text(lanes));
         }
     }
     std::string legend =
         "a row is a wavefront, with the lanes that it serves; 3+1: lane 3 and one more";
-    if (rows.size() > shown) legend += fmt::format("; {} rows follow", rows.size() - shown);
-    text += svg_words(left, height - 6, "small", legend);
-    return svg(width, height, fmt::format("banks and lanes, {} wavefronts", rows.size()), text);
+    if (wavefronts.size() > shown)
+        legend += fmt::format("; {} rows follow", wavefronts.size() - shown);
+    text += svg_text(left, height - 6, "small", legend);
+    return svg(width, height, fmt::format("banks and lanes, {} wavefronts", wavefronts.size()),
+               text);
 }
 
 } // namespace cli

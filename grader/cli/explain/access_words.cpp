@@ -25,14 +25,17 @@ std::string figure(double value)
     return text;
 }
 
-// Returns how many lanes access shared memory together, by the simulator's rule: two groups at
-// 8 bytes per lane; four at 16 bytes, or two if lanes pair up with a neighbour.
-unsigned group_size(const worst_request &w)
+// Returns the number of lanes whose accesses to shared memory share wavefronts, by the simulator's
+// rule: 32 lanes at up to 4 bytes per lane, 16 at 8 bytes, 8 at 16 bytes; but 16 at 16 bytes if
+// each active lane has the address of its partner, which is lane ^ 1 for all lanes or lane ^ 2 for
+// all.
+unsigned lanes_per_group(const worst_request &w)
 {
-    auto paired = [&](int distance) {
+    auto paired = [&](int mask) {
         for (std::size_t k = 0; k < w.lanes.size(); ++k)
             for (std::size_t m = 0; m < w.lanes.size(); ++m)
-                if (w.lanes[m] == (w.lanes[k] ^ distance) && w.at[m] != w.at[k]) return false;
+                if (w.lanes[m] == (w.lanes[k] ^ mask) && w.addresses[m] != w.addresses[k])
+                    return false;
         return true;
     };
     unsigned words = std::max(1u, w.bytes / 4);
@@ -43,7 +46,7 @@ unsigned group_size(const worst_request &w)
 unsigned groups_of(const worst_request &w)
 {
     std::set<unsigned> groups;
-    for (int lane : w.lanes) groups.insert(static_cast<unsigned>(lane) / group_size(w));
+    for (int lane : w.lanes) groups.insert(static_cast<unsigned>(lane) / lanes_per_group(w));
     return static_cast<unsigned>(groups.size());
 }
 
@@ -52,9 +55,10 @@ double per(std::uint64_t a, std::uint64_t b)
     return b ? static_cast<double>(a) / static_cast<double>(b) : 0;
 }
 
-// The fewest sectors or wavefronts that hardware needs for such a request. A sector may serve many
-// lanes that ask for the same bytes; lanes of 8 or 16 bytes access shared memory in groups.
-double min_cost(const worst_request &w)
+// The highest cost that is no waste. Lanes that load the same bytes may still cost a sector for
+// each 32 bytes that they ask for; lanes of 8 or 16 bytes access shared memory in groups, each of
+// which takes at least one wavefront.
+double fair_cost(const worst_request &w)
 {
     if (w.shared) return std::max(w.ideal, groups_of(w));
     return std::max<double>(w.ideal, static_cast<double>(w.lanes.size() * w.bytes) / 32);
@@ -62,50 +66,51 @@ double min_cost(const worst_request &w)
 
 const char *verb(access_kind kind) { return kind == access_kind::load ? "read" : "write"; }
 
-// The distances between the addresses of a request's lanes.
-struct spacing {
-    std::int64_t step = 0;     // the most frequent distance from a lane to the next, in bytes
-    bool always = false;       // every pair of lanes has it
-    bool mostly = false;       // most pairs have it
+// The strides between the addresses of a request's lanes.
+struct stride_pattern {
+    std::int64_t stride = 0;   // the most frequent distance per lane, in bytes
+    bool always = false;       // every two consecutive active lanes have it
+    bool mostly = false;       // at least two thirds of them have it
     bool gaps = false;         // some lanes between the first and the last are inactive
-    std::size_t pieces = 1;    // runs of lanes whose elements follow each other without a gap
-    std::uint64_t nearest = 0; // bytes between the two closest addresses that differ
+    std::size_t runs = 1;      // of active lanes whose elements adjoin, up or down, or coincide
+    std::uint64_t nearest = 0; // bytes between the two closest distinct addresses; 0: there is one
 };
 
-std::uint64_t nearest_two(std::vector<std::uint64_t> at)
+std::uint64_t min_distance(std::vector<std::uint64_t> addresses)
 {
-    std::sort(at.begin(), at.end());
+    std::ranges::sort(addresses);
     std::uint64_t nearest = 0;
-    for (std::size_t k = 1; k < at.size(); ++k)
-        if (at[k] != at[k - 1] && (nearest == 0 || at[k] - at[k - 1] < nearest))
-            nearest = at[k] - at[k - 1];
+    for (std::size_t k = 1; k < addresses.size(); ++k) {
+        const std::uint64_t distance = addresses[k] - addresses[k - 1];
+        if (distance != 0 && (nearest == 0 || distance < nearest)) nearest = distance;
+    }
     return nearest;
 }
 
-spacing spacing_of(const worst_request &w)
+stride_pattern strides_of(const worst_request &w)
 {
-    spacing s;
-    std::map<std::int64_t, std::size_t> steps;
-    for (std::size_t k = 1; k < w.at.size(); ++k) {
-        auto distance = static_cast<std::int64_t>(w.at[k] - w.at[k - 1]);
+    stride_pattern s;
+    std::map<std::int64_t, std::size_t> strides;
+    for (std::size_t k = 1; k < w.addresses.size(); ++k) {
+        auto distance = static_cast<std::int64_t>(w.addresses[k] - w.addresses[k - 1]);
         std::int64_t lanes = w.lanes[k] - w.lanes[k - 1];
         s.gaps |= lanes != 1;
-        s.pieces += std::abs(distance) != static_cast<std::int64_t>(w.bytes) && distance != 0;
-        ++steps[distance % lanes == 0 ? distance / lanes : distance];
+        s.runs += std::abs(distance) != static_cast<std::int64_t>(w.bytes) && distance != 0;
+        ++strides[distance % lanes == 0 ? distance / lanes : distance];
     }
-    std::size_t max_count = 0, pairs = w.at.size() - 1;
-    for (auto [step, count] : steps)
-        if (count > max_count) max_count = count, s.step = step;
+    std::size_t max_count = 0, pairs = w.addresses.size() - 1;
+    for (auto [stride, count] : strides)
+        if (count > max_count) max_count = count, s.stride = stride;
     s.always = pairs > 0 && max_count == pairs;
     s.mostly = pairs > 1 && 3 * max_count >= 2 * pairs;
-    s.nearest = nearest_two(w.at);
+    s.nearest = min_distance(w.addresses);
     return s;
 }
 
-// For lanes that access consecutive elements, and yet more sectors than the bytes fill.
-std::string misaligned(const worst_request &w)
+// The cause if the lanes access consecutive elements, and yet more sectors than their bytes fill.
+std::string misaligned_cause(const worst_request &w)
 {
-    auto [lowest, highest] = std::minmax_element(w.at.begin(), w.at.end());
+    auto [lowest, highest] = std::minmax_element(w.addresses.begin(), w.addresses.end());
     return fmt::format("its {} bytes begin {} bytes into a line, not at the start of a sector",
                        *highest + w.bytes - *lowest, *lowest % 128);
 }
@@ -116,21 +121,21 @@ std::string of_memory(const worst_request &w)
     return name.empty() ? "" : fmt::format(" of `{}`", name);
 }
 
-std::string cause_in_device(const worst_request &w)
+std::string uncoalesced_cause(const worst_request &w)
 {
-    spacing s = spacing_of(w);
+    stride_pattern s = strides_of(w);
     auto each = static_cast<std::int64_t>(w.bytes);
-    bool neighbours = std::abs(s.step) == each;
-    if (s.pieces == 1) return misaligned(w);
-    if (s.always && neighbours) // in the order of lanes, but some lanes are inactive
+    bool consecutive = std::abs(s.stride) == each;
+    if (s.runs == 1) return misaligned_cause(w);
+    if (s.always && consecutive) // a unit stride, but some lanes are inactive
         return fmt::format("only {} of its 32 lanes take part, and sectors move whole",
                            w.lanes.size());
-    if ((s.always || s.mostly) && !neighbours && s.step != 0)
+    if ((s.always || s.mostly) && !consecutive && s.stride != 0)
         return fmt::format("neighbouring threads {} addresses {}{} bytes apart", verb(w.kind),
-                           s.always ? "" : "mostly ", std::abs(s.step));
-    if (2 * s.pieces <= w.at.size())
+                           s.always ? "" : "mostly ", std::abs(s.stride));
+    if (2 * s.runs <= w.addresses.size())
         return fmt::format("its {} lanes {} {} separate pieces, which do not fill their sectors",
-                           w.lanes.size(), verb(w.kind), s.pieces);
+                           w.lanes.size(), verb(w.kind), s.runs);
     if (s.nearest > w.bytes && s.nearest < 32)
         return fmt::format("no two of its {} lanes {} addresses less than {} bytes apart",
                            w.lanes.size(), verb(w.kind), s.nearest);
@@ -138,27 +143,27 @@ std::string cause_in_device(const worst_request &w)
                        verb(w.kind));
 }
 
-// Returns how many different words each bank must serve.
+// Returns how many distinct words of each bank the whole warp accesses.
 std::map<int, std::size_t> words_by_bank(const worst_request &w)
 {
     std::set<std::uint64_t> words;
-    for (std::uint64_t at : w.at)
-        for (unsigned k = 0; k < std::max(1u, w.bytes / 4); ++k) words.insert(at / 4 + k);
+    for (std::uint64_t address : w.addresses)
+        for (unsigned k = 0; k < std::max(1u, w.bytes / 4); ++k) words.insert(address / 4 + k);
     std::map<int, std::size_t> banks;
     for (std::uint64_t word : words) ++banks[static_cast<int>(word % 32)];
     return banks;
 }
 
-std::string cause_in_shared(const worst_request &w)
+std::string bank_conflict_cause(const worst_request &w)
 {
-    spacing s = spacing_of(w);
-    auto step = static_cast<std::uint64_t>(std::abs(s.step));
+    stride_pattern s = strides_of(w);
+    auto stride = static_cast<std::uint64_t>(std::abs(s.stride));
     std::map<int, std::size_t> banks = words_by_bank(w);
-    if ((s.always || s.mostly) && !s.gaps && step > w.bytes && step % 4 == 0) {
+    if ((s.always || s.mostly) && !s.gaps && stride > w.bytes && stride % 4 == 0) {
         std::string apart =
-            fmt::format("neighbouring threads {} addresses {} bytes apart", verb(w.kind), step);
-        if (step == 128) return apart + ", a row of all 32 banks, so a column lies in one bank";
-        if (step % 128 == 0)
+            fmt::format("neighbouring threads {} addresses {} bytes apart", verb(w.kind), stride);
+        if (stride == 128) return apart + ", a row of all 32 banks, so a column lies in one bank";
+        if (stride % 128 == 0)
             return apart + ", whole rows of the 32 banks, so a column lies in one bank";
         if (banks.size() < std::min<std::size_t>(w.lanes.size(), 32))
             return apart + fmt::format(", so they share {} of the 32 banks", banks.size());
@@ -177,7 +182,7 @@ std::string excess_words(const access_sum &a, bool shared)
         return fmt::format("A warp {} {} {} on average where {} would do.", does, cost, unit,
                            ideal);
     const worst_request &w = *a.worst;
-    std::string cause = shared ? cause_in_shared(w) : cause_in_device(w);
+    std::string cause = shared ? bank_conflict_cause(w) : uncoalesced_cause(w);
     if (cost == figure(w.cost))
         return fmt::format("Each warp {} {} {} where {} would do: {}.", does, cost, unit, ideal,
                            cause);
@@ -190,14 +195,16 @@ access_note note_of(const char *what, const access_sum &a, bool shared)
 {
     access_note n;
     n.what = what;
-    n.figures = fmt::format("{}, {}, ideal {}", counted(a.requests, "request"),
-                            counted(a.cost, shared ? "wavefront" : "sector"), thousands(a.ideal));
-    if (!is_off(a)) return n;
+    n.figures = fmt::format("{}, {}, ideal {}", quantity(a.requests, "request"),
+                            quantity(a.cost, shared ? "wavefront" : "sector"), thousands(a.ideal));
+    if (!is_wasteful(a)) return n;
     n.waste = static_cast<double>(a.cost - a.ideal);
     n.sentence = excess_words(a, shared);
     return n;
 }
 
+// Every sector of local memory counts as wasted. The counters come from PTX, which register spills
+// are not in: ptxas adds those.
 access_note note_of_local(const char *what, const access_sum &a)
 {
     access_note n = note_of(what, a, false);
@@ -213,7 +220,7 @@ access_note note_of_atomics(const access_counts &c)
     std::uint64_t all = c.global_atomics + c.shared_atomics;
     n.what = c.global_atomics ? "atomics" : "shared atomics";
     n.figures =
-        fmt::format("{}, {}", counted(c.atomic_requests, "request"), counted(all, "atomic"));
+        fmt::format("{}, {}", quantity(c.atomic_requests, "request"), quantity(all, "atomic"));
     double together = per(c.atomic_same_address, c.atomic_requests);
     if (together < 2) return n;
     n.waste = static_cast<double>(c.atomic_same_address - c.atomic_requests);
@@ -232,7 +239,7 @@ access_note note_of_constants(const access_counts &c)
 {
     access_note n;
     n.what = "constant";
-    n.figures = fmt::format("{}, {} different addresses", counted(c.constant_requests, "request"),
+    n.figures = fmt::format("{}, {} different addresses", quantity(c.constant_requests, "request"),
                             thousands(c.constant_addresses));
     double different = per(c.constant_addresses, c.constant_requests);
     if (different < tolerated) return n;
@@ -245,11 +252,11 @@ access_note note_of_constants(const access_counts &c)
 
 } // namespace
 
-bool is_off(const access_sum &a)
+bool is_wasteful(const access_sum &a)
 {
     bool more =
         a.cost > a.ideal && static_cast<double>(a.cost) >= tolerated * static_cast<double>(a.ideal);
-    return more && (!a.worst || a.worst->cost > min_cost(*a.worst));
+    return more && (!a.worst || a.worst->cost > fair_cost(*a.worst));
 }
 
 std::vector<access_note> notes_of(const access_counts &line)
@@ -269,7 +276,7 @@ std::vector<access_note> notes_of(const access_counts &line)
     return notes;
 }
 
-access_note redundancy_of(const counted_kernel &k, double min_times)
+access_note redundancy_of(const kernel_counters &k, double min_times)
 {
     access_note n;
     n.what = k.name;
@@ -292,7 +299,7 @@ std::string thousands(std::uint64_t n)
     return digits;
 }
 
-std::string counted(std::uint64_t n, const char *one)
+std::string quantity(std::uint64_t n, const char *one)
 {
     return fmt::format("{} {}{}", thousands(n), one, n == 1 ? "" : "s");
 }
@@ -306,25 +313,25 @@ std::string bytes_words(std::uint64_t n)
     return fmt::format("{:.3g} {}", value, units[unit]);
 }
 
-std::vector<std::vector<std::vector<int>>> bank_rows(const worst_request &w)
+std::vector<std::vector<std::vector<int>>> wavefronts_of(const worst_request &w)
 {
-    unsigned words = std::max(1u, w.bytes / 4), group = group_size(w);
-    std::vector<std::vector<std::vector<int>>> rows;
+    unsigned words = std::max(1u, w.bytes / 4), group = lanes_per_group(w);
+    std::vector<std::vector<std::vector<int>>> wavefronts;
     for (unsigned first = 0; first < 32; first += group) {
         std::map<std::uint64_t, std::vector<int>> lanes_of; // by word
         for (std::size_t k = 0; k < w.lanes.size(); ++k)
             if (static_cast<unsigned>(w.lanes[k]) / group == first / group)
                 for (unsigned part = 0; part < words; ++part)
-                    lanes_of[w.at[k] / 4 + part].push_back(w.lanes[k]);
-        std::size_t begin = rows.size();
-        std::size_t used[32] = {};
+                    lanes_of[w.addresses[k] / 4 + part].push_back(w.lanes[k]);
+        std::size_t first_of_group = wavefronts.size();
+        std::size_t served[32] = {}; // words, by bank
         for (const auto &[word, lanes] : lanes_of) {
-            std::size_t row = begin + used[word % 32]++;
-            if (row == rows.size()) rows.emplace_back(32);
-            rows[row][word % 32] = lanes;
+            std::size_t n = first_of_group + served[word % 32]++;
+            if (n == wavefronts.size()) wavefronts.emplace_back(32);
+            wavefronts[n][word % 32] = lanes;
         }
     }
-    return rows;
+    return wavefronts;
 }
 
 } // namespace cli

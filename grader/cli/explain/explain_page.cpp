@@ -105,7 +105,7 @@ std::string kernels(const explained_case &c)
         "<h3>Kernels</h3>\n<div class=\"wide\"><table>\n<tr><th>kernel</th><th>launches</th>"
         "<th>threads</th><th>sectors</th><th>ideal</th><th>wavefronts</th><th>ideal</th>"
         "<th>atomics</th></tr>\n";
-    for (const counted_kernel &k : c.counts.kernels) {
+    for (const kernel_counters &k : c.counts.kernels) {
         const access_counts &t = k.total;
         text += fmt::format("<tr><td>{}</td>", escaped(k.name));
         for (std::uint64_t n :
@@ -155,9 +155,10 @@ std::string figure(const pictured &p, bool shared)
     return fmt::format("<h3>{} memory: {}</h3>\n<figure>\n<figcaption>A {}{} at {}: {}, ideal "
                        "{}.</figcaption>\n{}</figure>\n",
                        shared ? "Shared" : "Global",
-                       is_off(*p.sum) ? "the worst access" : "no access wastes much", p.what, of,
-                       escaped(p.line->place()), plural(w.cost, shared ? "wavefront" : "sector"),
-                       w.ideal, shared ? banks_picture(w) : sectors_picture(w));
+                       is_wasteful(*p.sum) ? "the worst access" : "no access wastes much", p.what,
+                       of, escaped(p.line->location()),
+                       plural(w.cost, shared ? "wavefront" : "sector"), w.ideal,
+                       shared ? banks_picture(w) : sectors_picture(w));
 }
 
 std::string streams(const explained_case &c)
@@ -205,10 +206,10 @@ std::string source(const explanation &e, const explained_case &c)
 std::string remarks(const explained_case &c)
 {
     std::vector<remark> all = remarks_of(c);
-    if (all.empty()) return fmt::format("<p>{}</p>\n", nothing_off);
+    if (all.empty()) return fmt::format("<p>{}</p>\n", no_waste);
     std::string text = "<ol>\n";
     for (const remark &r : all)
-        text += fmt::format("<li>{}{}: {}</li>\n", escaped(r.place),
+        text += fmt::format("<li>{}{}: {}</li>\n", escaped(r.location),
                             r.what.empty() ? "" : ", " + escaped(r.what), prose(r.sentence));
     return text + "</ol>\n";
 }
@@ -218,7 +219,7 @@ std::string section(const explanation &e, const explained_case &c)
     std::string text =
         fmt::format("<h2>{}</h2>\n<p><span class=\"verdict{}\">{}</span></p>\n", escaped(c.name),
                     c.verdict == "PASS" ? " passed" : "", escaped(c.verdict));
-    if (c.tells_more())
+    if (c.message_adds())
         text += fmt::format("<p>{}</p>\n<p>{}</p>\n", prose(c.message), prose(c.hint));
     if (c.counts.kernels.empty())
         return text + "<p>No kernel ran, so there is nothing to explain.</p>\n" + streams(c);

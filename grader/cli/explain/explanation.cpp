@@ -23,7 +23,8 @@ std::string file_name(const std::string &path)
 
 bool same_lines(const explained_case &x, const explained_case &y)
 {
-    return std::ranges::equal(x.lines, y.lines, {}, &explained_line::place, &explained_line::place);
+    return std::ranges::equal(x.lines, y.lines, {}, &explained_line::location,
+                              &explained_line::location);
 }
 
 } // namespace
@@ -35,7 +36,7 @@ double explained_line::waste() const
     return sum;
 }
 
-std::string explained_line::place() const
+std::string explained_line::location() const
 {
     return file.empty() ? fmt::format("line {}", line) : fmt::format("{}:{}", file, line);
 }
@@ -49,14 +50,14 @@ bool shown_before(const explanation &e, const explained_case &c)
     return false;
 }
 
-bool explained_case::tells_more() const
+bool explained_case::message_adds() const
 {
-    return !was_written() || (verdict != "PASS" && remarks_of(*this).empty());
+    return !is_right() || (verdict != "PASS" && remarks_of(*this).empty());
 }
 
-bool explained_case::was_written() const { return verdict == "PASS" || verdict == "TOO_SLOW"; }
+bool explained_case::is_right() const { return verdict == "PASS" || verdict == "TOO_SLOW"; }
 
-void visit_source(const explanation &e, const explained_case &c, const source_parts &to)
+void visit_source(const explanation &e, const explained_case &c, const source_visitor &to)
 {
     const std::vector<std::string> source = lines(e.source);
     std::map<int, const explained_line *> own; // by number
@@ -74,7 +75,7 @@ void visit_source(const explanation &e, const explained_case &c, const source_pa
     }
     for (const explained_line &l : c.lines) {
         if (l.file.empty()) continue;
-        to.heading(l.place());
+        to.heading(l.location());
         std::ranges::for_each(l.notes, to.note);
     }
 }
@@ -83,14 +84,14 @@ explanation explain(const std::string &lab, const std::string &path, const std::
                     const lab_view &result, const std::string &counters)
 {
     explanation e{lab, path, source, {}, {}};
-    std::map<std::string, counted_case> counted = read_counters(counters);
+    std::map<std::string, case_counters> counted = read_counters(counters);
     for (const case_view &c : result.cases) {
         explained_case x{c.name, c.verdict, c.message, c.hint, std::move(counted[c.name]), {}};
-        for (const auto &[place, counts] : x.counts.lines) {
+        for (const auto &[file_and_line, counts] : x.counts.lines) {
             if (!counts.touches_memory()) continue;
-            std::string name = file_name(place.first);
+            std::string name = file_name(file_and_line.first);
             bool own = name == file_name(path);
-            x.lines.push_back({own ? "" : name, place.second, counts, notes_of(counts)});
+            x.lines.push_back({own ? "" : name, file_and_line.second, counts, notes_of(counts)});
         }
         std::ranges::stable_sort(x.lines, {},
                                  [](const explained_line &l) { return std::pair(l.file, l.line); });
@@ -104,10 +105,11 @@ std::vector<remark> remarks_of(const explained_case &c)
     std::vector<remark> all;
     for (const explained_line &l : c.lines) {
         for (const access_note &n : l.notes)
-            if (!n.sentence.empty()) all.push_back({l.place(), n.what, n.sentence, n.waste});
+            if (!n.sentence.empty()) all.push_back({l.location(), n.what, n.sentence, n.waste});
     }
-    // Overlapping tiles load a byte two or three times; a case that passes gets no remark for it.
-    for (const counted_kernel &k : c.counts.kernels) {
+    // Tiles with halos load some bytes again; a case that passes may load each byte almost three
+    // times on average without a remark.
+    for (const kernel_counters &k : c.counts.kernels) {
         access_note n = redundancy_of(k, c.verdict == "PASS" ? 3 : 1.5);
         if (!n.sentence.empty()) all.push_back({k.name, "", n.sentence, n.waste});
     }

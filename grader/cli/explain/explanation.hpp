@@ -16,17 +16,17 @@ struct explained_line {
     int line = 0;
     access_counts counts;
     std::vector<access_note> notes;
-    double waste() const;      // the sum over its notes
-    std::string place() const; // "line 41", "block_scan.cuh:12"
+    double waste() const;         // the sum over its notes
+    std::string location() const; // "line 41", "block_scan.cuh:12"
 };
 
 // A case and the counters of its largest call.
 struct explained_case {
     std::string name, verdict, message, hint;
-    counted_case counts;
+    case_counters counts;
     std::vector<explained_line> lines; // those that access memory, the submission's own first
-    bool was_written() const;          // the answer is right, fast or slow
-    bool tells_more() const;           // its message adds something to the remarks
+    bool is_right() const;             // the answer is right, fast or slow
+    bool message_adds() const;         // the message says more than the remarks
 };
 
 struct explanation {
@@ -44,24 +44,25 @@ explanation explain(const std::string &lab, const std::string &path, const std::
 
 // A remark on a line or a kernel of a case. remarks_of() returns the worst first.
 struct remark {
-    std::string place; // "line 41"; "scan_counts"; "block_scan.cuh:12"
-    std::string what;  // "shared load"
+    std::string location; // "line 41"; "scan_counts"; "block_scan.cuh:12"
+    std::string what;     // "shared load"
     std::string sentence;
     double waste = 0;
 };
 std::vector<remark> remarks_of(const explained_case &c);
 
-constexpr const char *nothing_off = "Each request touches about as few sectors, and takes about as "
-                                    "few wavefronts, as its bytes allow.";
+constexpr const char *no_waste = "Each request touches about as few sectors, and takes about as "
+                                 "few wavefronts, as its bytes allow.";
 
-// How a renderer writes the parts of an annotated source.
-struct source_parts {
-    std::function<void(int number, const std::string &text, bool off)> line; // of the submission
-    std::function<void(const access_note &)> note;                           // on the line above
+// A renderer's functions for the parts of an annotated source.
+struct source_visitor {
+    // A line of the submission.
+    std::function<void(int number, const std::string &text, bool wasteful)> line;
+    std::function<void(const access_note &)> note;    // on the line above
     std::function<void(const std::string &)> heading; // "...": lines are omitted; or another file
 };
 // Visits the lines of the submission to show for a case, then those of other files.
-void visit_source(const explanation &e, const explained_case &c, const source_parts &to);
+void visit_source(const explanation &e, const explained_case &c, const source_visitor &to);
 
 // Returns true if an earlier case called the same function and accessed memory in the same lines.
 bool shown_before(const explanation &e, const explained_case &c);

@@ -19,7 +19,7 @@ std::string kernel_table(const explained_case &c)
 {
     std::string text = fmt::format("  {:<21} {:>8} {:>11} {:>11} {:>11} {:>11}\n", "kernel",
                                    "launches", "sectors", "ideal", "wavefronts", "ideal");
-    for (const counted_kernel &k : c.counts.kernels) {
+    for (const kernel_counters &k : c.counts.kernels) {
         const access_counts &t = k.total;
         text +=
             fmt::format("  {} {:>8} {:>11} {:>11} {:>11} {:>11}\n", padded(cut(k.name, 21), 21),
@@ -38,12 +38,12 @@ std::string kernel_table(const explained_case &c)
 std::string summary(const explained_case &c, const terminal &out)
 {
     std::vector<remark> all = remarks_of(c);
-    if (all.empty()) return wrapped(nothing_off, out.width, 0) + "\n";
+    if (all.empty()) return wrapped(no_waste, out.width, 0) + "\n";
     std::string text = all.size() > 1 ? "Worst first:\n" : "";
     for (std::size_t i = 0; i < all.size() && i < max_remarks; ++i) {
         const remark &r = all[i];
-        std::string place = r.what.empty() ? r.place : r.place + ", " + r.what;
-        text += "  " + wrapped(fmt::format("{}: {}", place, r.sentence), out.width - 2, 4) + "\n";
+        std::string head = r.what.empty() ? r.location : r.location + ", " + r.what;
+        text += "  " + wrapped(fmt::format("{}: {}", head, r.sentence), out.width - 2, 4) + "\n";
     }
     if (all.size() > max_remarks)
         text += fmt::format("  and {} more below\n", all.size() - max_remarks);
@@ -89,19 +89,19 @@ std::string case_text(const explanation &e, const explained_case &c, const termi
                                 : to_do             ? bold(out, c.verdict)
                                                     : bad(out, c.verdict);
     std::string text = fmt::format("{}: {}\n", bold(out, c.name), verdict);
-    if (c.tells_more() && !empty) {
+    if (c.message_adds() && !empty) {
         text += "  " + wrapped(c.message, out.width - 2, 2) + "\n";
         if (!c.hint.empty()) text += "  " + wrapped(c.hint, out.width - 2, 2) + "\n";
     }
     if (c.counts.kernels.empty())
         return text + "  No kernel ran, so there is nothing to explain.\n\n" + streams_text(c, out);
     if (c.lines.empty()) {
-        for (const counted_kernel &k : c.counts.kernels)
+        for (const kernel_counters &k : c.counts.kernels)
             text += fmt::format("  {} ran {} threads, which touched no memory.\n", cut(k.name, 30),
                                 thousands(k.threads));
         return text + "\n" + streams_text(c, out);
     }
-    text += c.was_written() ? "\n" : "\nWhat ran until then:\n\n";
+    text += c.is_right() ? "\n" : "\nWhat ran until then:\n\n";
     std::string accesses = summary(c, out) + "\n" + kernel_table(c) + "\n";
     std::string streams = streams_text(c, out);
     text += c.counts.timeline.comes_first() ? streams + accesses : accesses + streams;

@@ -28,25 +28,25 @@ inline std::string svg(double width, double height, const std::string &label,
 }
 
 // `title` is a tooltip; empty: none.
-inline std::string svg_box(double x, double y, double w, double h, const char *kind,
-                           const std::string &title = {})
+inline std::string svg_rect(double x, double y, double w, double h, const char *css_class,
+                            const std::string &title = {})
 {
     return fmt::format(
-        "<rect class=\"{}\" x=\"{:.4g}\" y=\"{:.4g}\" width=\"{:.4g}\" height=\"{:.4g}\"{}\n", kind,
-        x, y, w, h, title.empty() ? "/>" : "><title>" + title + "</title></rect>");
+        "<rect class=\"{}\" x=\"{:.4g}\" y=\"{:.4g}\" width=\"{:.4g}\" height=\"{:.4g}\"{}\n",
+        css_class, x, y, w, h, title.empty() ? "/>" : "><title>" + title + "</title></rect>");
 }
 
-inline std::string svg_words(double x, double y, const char *kind, const std::string &text)
+inline std::string svg_text(double x, double y, const char *css_class, const std::string &text)
 {
-    return fmt::format("<text class=\"{}\" x=\"{:.4g}\" y=\"{:.4g}\">{}</text>\n", kind, x, y,
+    return fmt::format("<text class=\"{}\" x=\"{:.4g}\" y=\"{:.4g}\">{}</text>\n", css_class, x, y,
                        text);
 }
 
-inline std::string svg_segment(double x1, double y1, double x2, double y2, const char *kind)
+inline std::string svg_line(double x1, double y1, double x2, double y2, const char *css_class)
 {
     return fmt::format(
-        "<line class=\"{}\" x1=\"{:.4g}\" y1=\"{:.4g}\" x2=\"{:.4g}\" y2=\"{:.4g}\"/>\n", kind, x1,
-        y1, x2, y2);
+        "<line class=\"{}\" x1=\"{:.4g}\" y1=\"{:.4g}\" x2=\"{:.4g}\" y2=\"{:.4g}\"/>\n", css_class,
+        x1, y1, x2, y2);
 }
 
 } // namespace cli

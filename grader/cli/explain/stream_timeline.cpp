@@ -2,7 +2,7 @@
 #include "stream_timeline.hpp"
 
 #include "access_words.hpp"
-#include "stream_lanes.hpp"
+#include "timeline_rows.hpp"
 
 #include <fmt/format.h>
 
@@ -17,48 +17,48 @@ std::string short_words(const timeline_step &s)
 {
     static const char *const copies[] = {"copy on the host", "copy to the device",
                                          "copy to the host", "copy inside the device",
-                                         "copy between devices"}; // by copy_way
+                                         "copy between devices"}; // by copy_direction
     static const char *const words[] = {
         "memory or graph",    "copy",     "fill", "kernel ", "host function", "event recorded",
         "waits for an event", "waits in "}; // by step_kind
-    if (s.kind == step_kind::copy) return copies[static_cast<std::size_t>(s.way)];
+    if (s.kind == step_kind::copy) return copies[static_cast<std::size_t>(s.direction)];
     const bool named = s.kind == step_kind::kernel || s.kind == step_kind::host_wait;
     return words[static_cast<std::size_t>(s.kind)] + (named ? s.name : "");
 }
 
 // The streams, and the host, in which a copy, a fill or a kernel runs.
-std::set<std::string> working_lanes(const stream_timeline &t)
+std::set<std::string> working_streams(const stream_timeline &t)
 {
-    std::set<std::string> lanes;
+    std::set<std::string> streams;
     for (const timeline_step &s : t.steps)
-        if (works(s)) lanes.insert(s.lane);
-    return lanes;
+        if (works(s)) streams.insert(s.stream);
+    return streams;
 }
 
-std::string stream_lanes(const stream_timeline &t, const terminal &out)
+std::string drawn_rows(const stream_timeline &t, const terminal &out)
 {
-    std::vector<lane_row> rows = rows_of(t);
+    std::vector<timeline_row> rows = rows_of(t);
     int name_width = 0;
-    for (const lane_row &r : rows) name_width = std::max(name_width, columns(r.name));
+    for (const timeline_row &r : rows) name_width = std::max(name_width, columns(r.name));
     int width = std::max(10, out.width - name_width - 4);
     auto column = [&](std::uint64_t at) {
         return static_cast<std::size_t>(static_cast<double>(at) / static_cast<double>(t.ticks) *
                                         width);
     };
     std::string text;
-    for (const lane_row &r : rows) {
-        std::string lane(static_cast<std::size_t>(width), ' ');
+    for (const timeline_row &r : rows) {
+        std::string drawn(static_cast<std::size_t>(width), ' ');
         std::vector<const timeline_step *> steps = r.steps; // instants last, to stay visible
         std::stable_partition(steps.begin(), steps.end(),
                               [](auto *s) { return s->end > s->start; });
         for (const timeline_step *s : steps) {
-            std::size_t from = std::min(column(s->start), lane.size() - 1);
-            std::size_t to = std::clamp(column(s->end), from + 1, lane.size());
-            std::fill(lane.begin() + static_cast<std::ptrdiff_t>(from),
-                      lane.begin() + static_cast<std::ptrdiff_t>(to), mark_of(*s).sign);
+            std::size_t from = std::min(column(s->start), drawn.size() - 1);
+            std::size_t to = std::clamp(column(s->end), from + 1, drawn.size());
+            std::fill(drawn.begin() + static_cast<std::ptrdiff_t>(from),
+                      drawn.begin() + static_cast<std::ptrdiff_t>(to), mark_of(*s).sign);
         }
         text +=
-            fmt::format("  {}  {}\n", padded(r.name, name_width), trimmed("|" + lane).substr(1));
+            fmt::format("  {}  {}\n", padded(r.name, name_width), trimmed("|" + drawn).substr(1));
     }
     std::string legend;
     for (mark m : marks_of(rows)) legend += fmt::format("  {} {}", m.sign, m.meaning);
@@ -75,8 +75,9 @@ std::string waited_words(const timeline_step &s)
                        s.kind == step_kind::kernel ? "multiprocessors" : "copy engine");
 }
 
-// Returns the 0-based indices of the steps that a table lists, by start: work, waits that took
-// time, and events that something waited for.
+// Returns the 0-based indices of the steps that a table lists, by start: work, host functions,
+// waits that took time, and instants (recorded events, waits without duration) that something
+// waited for.
 std::vector<std::size_t> listed_steps(const stream_timeline &t)
 {
     std::set<std::size_t> waited;
@@ -85,16 +86,16 @@ std::vector<std::size_t> listed_steps(const stream_timeline &t)
     std::vector<std::size_t> all;
     for (std::size_t i = 0; i < t.steps.size(); ++i) {
         const timeline_step &s = t.steps[i];
-        bool point = s.kind == step_kind::event_record || s.kind == step_kind::other;
+        bool instant = s.kind == step_kind::event_record || s.kind == step_kind::other;
         if (works(s) || s.kind == step_kind::host_function || (waits(s) && s.end > s.start) ||
-            (waited.count(i) && (point || waits(s))))
+            (waited.count(i) && (instant || waits(s))))
             all.push_back(i);
     }
     std::ranges::stable_sort(all, {}, [&](std::size_t i) { return t.steps[i].start; });
     return all;
 }
 
-// "kernel add (stream 1), kernel add (stream 2), 3 times copy to the host (stream 1)"
+// "copy to the device, kernel add (2 times), copy to the host"
 std::string critical_words(const stream_timeline &t)
 {
     std::vector<std::pair<std::string, int>> chain;
@@ -118,10 +119,10 @@ std::string critical_words(const stream_timeline &t)
 // Explains why no copy overlaps a kernel.
 std::string why_alone(const stream_timeline &t)
 {
-    if (const std::set<std::string> lanes = working_lanes(t); lanes.size() == 1)
+    if (const std::set<std::string> streams = working_streams(t); streams.size() == 1)
         return fmt::format("All work is in one stream ({}), where each step waits for the one "
                            "before: pieces in several streams can overlap.",
-                           *lanes.begin());
+                           *streams.begin());
     for (const timeline_step &s : t.steps) {
         if (!works(s) || s.why != wait_reason::host || s.waited_for == 0) continue;
         const std::string &call = t.steps[s.waited_for - 1].name;
@@ -142,19 +143,19 @@ std::string why_alone(const stream_timeline &t)
 
 bool stream_timeline::worth_showing() const
 {
-    return working_lanes(*this).size() > 1 ||
+    return working_streams(*this).size() > 1 ||
            std::ranges::count(steps, step_kind::copy, &timeline_step::kind) > 1;
 }
 
 bool stream_timeline::comes_first() const
 {
-    return working_lanes(*this).size() > 1 || (worth_showing() && 2 * copying >= ticks);
+    return working_streams(*this).size() > 1 || (worth_showing() && 2 * copying >= ticks);
 }
 
 std::string words_of(const timeline_step &s)
 {
     std::string text = short_words(s);
-    if (s.kind == step_kind::kernel) text += ", " + counted(s.blocks, "block");
+    if (s.kind == step_kind::kernel) text += ", " + quantity(s.blocks, "block");
     if (s.bytes) text += ", " + bytes_words(s.bytes);
     return text;
 }
@@ -167,7 +168,7 @@ std::string steps_table(const stream_timeline &t, int width, std::size_t max_row
     std::size_t shown = std::min(listed.size(), max_rows);
     for (std::size_t i = 0; i < shown; ++i) {
         const timeline_step &s = t.steps[listed[i]];
-        std::string what = fmt::format("{}: {}", s.lane, words_of(s));
+        std::string what = fmt::format("{}: {}", s.stream, words_of(s));
         if (std::string why = waited_words(s); !why.empty()) what += "; after " + why;
         text += fmt::format("  {:>5} {:>11} {:>11}  {}\n", fmt::format("#{}", listed[i] + 1),
                             thousands(s.start), thousands(s.end), wrapped(what, width, 33));
@@ -208,7 +209,7 @@ std::vector<std::string> sentences_of(const stream_timeline &t)
 std::string timeline_text(const stream_timeline &t, const terminal &out)
 {
     std::string text = "Streams, in ticks of a simple model (for order and overlap, not speed):\n";
-    if (t.left_out == 0 && t.ticks > 0) text += stream_lanes(t, out) + "\n";
+    if (t.left_out == 0 && t.ticks > 0) text += drawn_rows(t, out) + "\n";
     for (const std::string &s : sentences_of(t)) text += "  " + wrapped(s, out.width - 2, 2) + "\n";
     constexpr std::size_t max_rows = 16;
     if (t.left_out == 0)

@@ -1,5 +1,5 @@
-// The timeline of a call's streams, in ticks of the simulator's model, and as text with one lane
-// per stream.
+// The timeline of a call's streams, in ticks of the simulator's model, and as text with the rows
+// of its streams.
 #pragma once
 
 #include "cli/terminal/text.hpp"
@@ -21,14 +21,16 @@ enum class step_kind {
     event_wait,
     host_wait
 };
-enum class copy_way { on_host, to_device, to_host, inside_device, between_devices };
+enum class copy_direction { on_host, to_device, to_host, inside_device, between_devices };
+// The cause that a step started no earlier: an earlier step of its stream or graph, or an event;
+// the step that occupied its copy engine or multiprocessors; or the host, which queued it later.
 enum class wait_reason { nothing, order, engine, host };
 
 struct timeline_step {
     step_kind kind{};
-    copy_way way{};
-    std::string lane; // "stream 1", "NULL stream", "host"
-    std::string name; // the kernel, or the call in which the host waits
+    copy_direction direction{};
+    std::string stream; // "stream 1", "NULL stream"; for a host thread "host"
+    std::string name;   // the kernel, or the call in which the host waits
     std::uint64_t start = 0, end = 0, bytes = 0, blocks = 0;
     std::size_t waited_for = 0; // 1-based index of the step whose end let this start; 0: none
     wait_reason why{};
@@ -36,8 +38,9 @@ struct timeline_step {
 };
 
 struct stream_timeline {
-    std::uint64_t ticks = 0, serial = 0;   // total duration; duration without any overlap
-    std::uint64_t copying = 0, hidden = 0; // time in copies; part of it beside a running kernel
+    std::uint64_t ticks = 0, serial = 0; // total duration; the sum of copies, fills and kernels
+    // Ticks with a copy to or from a device in progress; part of them with a kernel running, too.
+    std::uint64_t copying = 0, hidden = 0;
     std::uint64_t left_out = 0; // steps that were not recorded; if any, the rest is meaningless
     std::vector<timeline_step> steps;
     bool worth_showing() const; // more than one stream, or more than one copy
@@ -45,17 +48,17 @@ struct stream_timeline {
                                 // half of the time
 };
 
-// "copy to the device, 64 KB", "kernel add, 16 blocks", "waits in cudaFree"; names unescaped.
+// "copy to the device, 64 kB", "kernel add, 16 blocks", "waits in cudaFree"; names unescaped.
 std::string words_of(const timeline_step &);
-// Returns a table of work, waits that took time, and events that something waited for, by start. A
-// last line counts those beyond `max_rows`; `others_are` ends it.
+// Returns a table of work, host functions, waits that took time, and instants that another step
+// waited for, by start. A last line counts those beyond `max_rows`; `others_are` ends it.
 std::string steps_table(const stream_timeline &, int width, std::size_t max_rows,
                         const char *others_are);
 
 // Findings about the overlap, in one or two sentences each.
 std::vector<std::string> sentences_of(const stream_timeline &);
 
-// Returns lanes of at most `out.width` columns, the sentences, and the first steps.
+// Returns rows of at most `out.width` columns, the sentences, and the first steps.
 std::string timeline_text(const stream_timeline &, const terminal &out);
 
 } // namespace cli

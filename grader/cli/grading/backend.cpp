@@ -20,6 +20,7 @@ namespace cli {
 
 namespace {
 
+// The device files of NVIDIA's driver on Linux, of WSL 2, and of Jetson's integrated GPUs.
 bool gpu_device_present()
 {
     for (const char *path : {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl-gpu", "/dev/nvgpu"})
@@ -41,8 +42,8 @@ std::string reason_no_gpu(const toolchain &t, const lab &any, progress_line &pro
 
 } // namespace
 
-std::string settle(const toolchain &t, const lab &any, grade_options &options,
-                   progress_line &progress)
+std::string choose_backend(const toolchain &t, const lab &any, grade_options &options,
+                           progress_line &progress)
 {
     options.seed = choose_seed(options.seed);
     if (options.backend == "sim") {

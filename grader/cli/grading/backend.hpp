@@ -8,11 +8,12 @@
 
 namespace cli {
 
-// Settles options.seed and options.backend: "auto" becomes gpu if a worker of ours, which is built
-// for that, can run a kernel there, else sim; then it returns why no GPU can be used. Throws
-// machine_error if a GPU is required and none can be used, no_device_error if gpu was asked for.
-std::string settle(const toolchain &t, const lab &any, grade_options &options,
-                   progress_line &progress);
+// Sets options.backend, and options.seed by choose_seed(). "auto" becomes gpu if a worker of ours,
+// which is built for that, can run a kernel on a GPU; else it becomes sim, and the reason why no
+// GPU can be used is returned. Throws machine_error if a GPU is required and none can be used,
+// no_device_error if gpu was asked for.
+std::string choose_backend(const toolchain &t, const lab &any, grade_options &options,
+                           progress_line &progress);
 
 // Returns the seed as hexadecimal digits; random if `wanted` is empty. Throws usage_error.
 std::string choose_seed(const std::string &wanted);

@@ -56,7 +56,7 @@ json request_of(const toolchain &t, const lab &l, const subject &what, const wor
               {"seed", options.seed},
               {"result", result_file},
               {"patience", options.patience},
-              {"processes", options.side_by_side}};
+              {"processes", options.processes}};
     auto add = [&](const char *field, const std::string &value) {
         if (!value.empty()) r[field] = value;
     };

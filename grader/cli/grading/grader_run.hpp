@@ -14,9 +14,9 @@
 namespace cli {
 
 struct grade_options {
-    std::string backend = "auto"; // auto, gpu, sim; settled by choose_backend
+    std::string backend = "auto"; // auto, gpu, sim; choose_backend() turns auto into gpu or sim
     std::string pattern;          // only cases whose name contains it
-    std::string seed;             // hexadecimal; settled by choose_seed
+    std::string seed;             // hexadecimal; empty: choose_seed() draws one
     std::string schedule;         // the simulator's: index, random, late; empty: index
     bool require_gpu = false;
     bool solutions = false;
@@ -27,7 +27,7 @@ struct grade_options {
     std::string counters_file;    // for the simulator's counters; empty: none
     bool require_sandbox = false; // nothing runs without a sandbox
     int patience = 1;             // factor on the time limits of calls
-    int side_by_side = 1;         // processes that grade cases of one submission on the simulator
+    int processes = 1;            // that grade the cases of one submission, on the simulator
     bool replays = false; // failed calls are kept in .workbook/replays, to be repeated alone
 };
 

@@ -81,7 +81,7 @@ void change(const toolchain &t, const std::function<void(progress_record &)> &wh
         progress_record record = read_progress(t);
         if (!record.warning.empty()) put_aside(path);
         what(record);
-        write_atomically(path, text_of(record), keeping::durable);
+        write_atomically(path, text_of(record), durability::durable);
     } catch (const fs::filesystem_error &e) {
         throw machine_error(cannot_write(path, e.code().value()));
     }
@@ -177,7 +177,7 @@ void keep_progress(const toolchain &t, const lab_view &graded, const std::string
     if (!graded.judged()) return;
     todo_list todos = todos_of(t, lab_called(t, graded.lab));
     const case_view *failure = first_to_mend(graded, todos);
-    const case_view *better = failure ? nullptr : first_to_better(graded);
+    const case_view *to_improve = failure ? nullptr : first_to_improve(graded);
     std::vector<int> named =
         failure ? todos.of_line(failure->named_in_todo(), failure->line) : std::vector<int>();
     change(t, [&](progress_record &record) {
@@ -200,7 +200,7 @@ void keep_progress(const toolchain &t, const lab_view &graded, const std::string
         e.case_name = failure ? failure->name : "";
         // While the file does not compile, the student still works on the earlier failure.
         if (e.case_name != "build") {
-            const case_view *at_hand = failure ? failure : better;
+            const case_view *at_hand = failure ? failure : to_improve;
             e.mending = at_hand ? at_hand->named_in_todo() : "";
             e.todo = named.empty() ? 0 : named.front();
         }

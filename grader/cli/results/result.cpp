@@ -84,7 +84,7 @@ const case_view *first_to_mend(const lab_view &l, const todo_list &todos)
     return order.empty() ? nullptr : &l.cases[order[0]];
 }
 
-const case_view *first_to_better(const lab_view &l)
+const case_view *first_to_improve(const lab_view &l)
 {
     for (const case_view &c : l.cases)
         if (c.passed() && c.kind == "speed" && c.points < c.max_points) return &c;

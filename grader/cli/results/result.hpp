@@ -46,8 +46,8 @@ using grading::todo_list;
 grading::case_outcome outcome_of(const case_view &c);
 // Returns the failure to fix first, by order_to_mend; null if nothing failed.
 const case_view *first_to_mend(const lab_view &l, const todo_list &todos);
-// Returns the first speed case that passed with points left; null if there is none.
-const case_view *first_to_better(const lab_view &l);
+// Returns the first speed case that passed with points still to gain; null if there is none.
+const case_view *first_to_improve(const lab_view &l);
 
 // The cases of one function, counted, and their points.
 struct function_tally {

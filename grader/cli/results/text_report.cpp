@@ -193,7 +193,7 @@ private:
         if (!timed_words(c).empty()) text += paragraph(gates(c), 4);
         text += paragraph(more_points(c), 4) + printed_text(c);
         const std::string replay = text_at(*c.whole, "replay");
-        // The simulator already reports more than a debugger could.
+        // These tools need a GPU; a finding of the simulator names the line already.
         if (!replay.empty() && !simulated())
             text += fmt::format(
                 "    Repeat this call alone, under cuda-gdb, ncu or compute-sanitizer:\n"

@@ -46,7 +46,7 @@ void draw_head(screen &to, const watch_state &s, const lab_view &l, const termin
         l.max_points > 0 ? points_words(now, all) + " points" + open_words(l.open_points) : "";
     if (s.best > now || words.empty())
         words += fmt::format("{}best {:g}", words.empty() ? "" : ", ", s.best);
-    const bool graded = s.now == watch_state::what::graded, narrow = out.width < 60;
+    const bool graded = s.now == watch_state::phase::graded, narrow = out.width < 60;
     if (graded && !narrow) words += fmt::format("   {}, graded in {:.1f} s", s.saved, s.seconds);
     const int width = graded && narrow ? 10 : std::min(24, out.width - columns(words) - 4);
     std::string drawn;
@@ -293,7 +293,7 @@ std::vector<std::string> draw(const watch_state &s, const todo_list &todos, cons
     std::size_t room = total - std::min(total, to.size() + 3);
     screen body;
     switch (s.now) {
-    case watch_state::what::grading:
+    case watch_state::phase::grading:
         add(body, s.step + (s.waited >= 1 ? fmt::format(" {:.0f} s", s.waited) : ""), out, 0);
         // Keep the verdict on the previous text readable meanwhile.
         if (!s.document.is_null() && room > body.size() + 2) {
@@ -304,19 +304,19 @@ std::vector<std::string> draw(const watch_state &s, const todo_list &todos, cons
                 body.push_back(dim(out, line));
         }
         break;
-    case watch_state::what::missing:
+    case watch_state::phase::missing:
         add(body, s.file + " is not there. As soon as it is saved, it is graded.", out, 0);
         add(body, "To get the stub back: ./workbook reset " + number_of(s.lab), out, 0);
         break;
-    case watch_state::what::fault:
+    case watch_state::phase::fault:
         add(body, "This is not about your file: it could not be graded.", out, 0);
         add(body, s.trouble, out, 2);
         break;
-    case watch_state::what::graded:
+    case watch_state::phase::graded:
         body = verdict_screen(s, l, todos, out, room);
         break;
     }
-    if (s.now != watch_state::what::graded) {
+    if (s.now != watch_state::phase::graded) {
         if (s.helped) body.push_back(""), draw_hint(body, s, out);
         fit(body, room, "grade " + number_of(s.lab));
     }

@@ -12,7 +12,7 @@
 namespace cli {
 
 struct watch_state {
-    enum class what { grading, graded, missing, fault } now = what::grading;
+    enum class phase { grading, graded, missing, fault } now = phase::grading;
     std::string lab, file; // "02_coalescing", "labs/02_coalescing/stub.cu"
     bool simulated = true;
     std::string saved;   // time of day of the save that is or was graded

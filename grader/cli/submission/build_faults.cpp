@@ -17,7 +17,7 @@ namespace cli {
 
 using grading::verdict;
 
-std::string killed_for_memory()
+std::string oom_kills()
 {
     std::ifstream counts("/proc/vmstat");
     for (std::string name, count; counts >> name >> count;)

@@ -29,30 +29,30 @@ struct job {
     std::string tree_name = {};        // path in the compile tree: "labs/02_coalescing/stub.cu"
 };
 
-// The kernel's count of out-of-memory kills; empty: it has none.
-std::string killed_for_memory();
+// Linux's count of out-of-memory kills on this machine, from /proc/vmstat; empty: it has none.
+std::string oom_kills();
 
-// The folder of the compile, with the file, its headers and our tools.
-struct workplace {
+// The temporary folder of one compile, with the file, its headers and our tools.
+struct compile_folder {
     std::string tree;    // as we see it
     std::string visible; // as the compiler sees it
-    std::optional<grading::sandbox> closed = {};
-    std::string killed_before = killed_for_memory();
+    std::optional<grading::sandbox> sandbox = {};
+    std::string oom_kills_before = oom_kills();
 };
 
 // compile_step.cpp
 
 // The path of the compiled object, as the compiler sees it.
-std::string object_in(const workplace &w);
+std::string object_in(const compile_folder &w);
 
 // Makes the compilers' and the linker's own files visible in the sandbox.
 void show_tools(const toolchain &t, grading::sandbox &s);
 // `scratch`: the folder for temporary files.
 std::vector<std::string> minimal_environment(const job &j, const std::string &scratch);
 
-// Compiles and inspects the file, writes object.o into the folder `made_at`, and returns the
+// Compiles and inspects the file, writes object.o into `output_folder`, and returns the
 // compiler's warnings. Throws refusal, or machine_error.
-std::string compiled(const job &j, const std::string &made_at, double &cpu_seconds);
+std::string compile_object(const job &j, const std::string &output_folder, double &cpu_seconds);
 
 // inspect_step.cpp
 
@@ -61,18 +61,19 @@ std::string compiled(const job &j, const std::string &made_at, double &cpu_secon
 void check_directives(const job &j);
 // Throws refusal if the compile read a file, or its object contains a name, a call or more bytes
 // that a submission may not have.
-void inspect(const job &j, const workplace &w);
+void inspect(const job &j, const compile_folder &w);
 
 // link_step.cpp
 
-std::string linked(const job &j, const std::string &object_folder, const std::string &backend,
-                   built_submission &result);
+// Links the worker of a backend in the cache of workers, unless it is there, and returns its path.
+std::string link_worker(const job &j, const std::string &object_folder, const std::string &backend,
+                        built_submission &result);
 
 // object_names.cpp
 
 // Demangles a symbol: "scale(float*, int)". c++filt runs under limits, since a short mangled name
 // can expand to more than the machine's memory.
-std::string in_words(const std::string &symbol);
+std::string demangled_symbol(const std::string &symbol);
 
 // build_faults.cpp
 

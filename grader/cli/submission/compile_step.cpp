@@ -19,7 +19,7 @@ namespace cli {
 namespace fs = std::filesystem;
 using grading::verdict;
 
-std::string object_in(const workplace &w) { return w.visible + "/.made/object.o"; }
+std::string object_in(const compile_folder &w) { return w.visible + "/.made/object.o"; }
 
 void show_tools(const toolchain &t, grading::sandbox &s)
 {
@@ -46,9 +46,9 @@ std::vector<std::string> minimal_environment(const job &j, const std::string &sc
 
 namespace {
 
-workplace lay_out(const job &j, const std::string &scratch)
+compile_folder lay_out(const job &j, const std::string &scratch)
 {
-    workplace w{.tree = scratch + "/tree", .visible = scratch + "/tree"};
+    compile_folder w{.tree = scratch + "/tree", .visible = scratch + "/tree"};
     auto put = [&](const std::string &name, const std::string &text) {
         fs::path path = fs::path(w.tree) / name;
         fs::create_directories(path.parent_path());
@@ -66,17 +66,17 @@ workplace lay_out(const job &j, const std::string &scratch)
 // Lets the compiler see only its own files, wherever they are installed, and the tree. With
 // namespaces the tree appears at the project's path, so that paths in messages and line tables are
 // the student's; the project itself is hidden.
-void close_off(const job &j, workplace &w)
+void confine_compile(const job &j, compile_folder &w)
 {
     const grading::confinement how = grading::available_confinement(false);
     if (how == grading::confinement::none) return;
-    grading::sandbox &s = w.closed.emplace(how, grading::sandbox_options{.processes = true});
+    grading::sandbox &s = w.sandbox.emplace(how, grading::sandbox_options{.processes = true});
     if (how == grading::confinement::namespaces) w.visible = j.tools.source_root;
     s.show(w.tree, w.visible, true);
     show_tools(j.tools, s);
 }
 
-exit_result compile(const job &j, const workplace &w)
+exit_result compile(const job &j, const compile_folder &w)
 {
     child c;
     std::string made = w.visible + "/.made/";
@@ -94,7 +94,7 @@ exit_result compile(const job &j, const workplace &w)
     c.limits = {{RLIMIT_CPU, j.limits.cpu_seconds},
                 {RLIMIT_AS, j.limits.memory},
                 {RLIMIT_FSIZE, j.limits.object_bytes}};
-    if (w.closed) c.within = &*w.closed;
+    if (w.sandbox) c.within = &*w.sandbox;
     return run(c);
 }
 
@@ -111,7 +111,7 @@ std::string without_ptx_file(const std::string &line)
 }
 
 // Returns the compiler's output with the student's path and without lines about our tools.
-std::string diagnostics(const job &j, const workplace &w, const exit_result &e)
+std::string diagnostics(const job &j, const compile_folder &w, const exit_result &e)
 {
     std::string text = e.text;
     for (const std::string &root : {w.tree, w.visible}) replace_all(text, root + "/", "");
@@ -160,13 +160,13 @@ refusal missing_function(const job &j, const std::string &said)
 
 // Compiles an empty file: if that fails, the machine is at fault. The submission's own compile
 // cannot show this, since it can print messages that look like anything.
-exit_result compile_empty(const job &j, bool closed)
+exit_result compile_empty(const job &j, bool sandboxed)
 {
     job empty = j;
     empty.text = "\n";
     scratch_folder scratch;
-    workplace w = lay_out(empty, scratch.path());
-    if (closed) close_off(empty, w);
+    compile_folder w = lay_out(empty, scratch.path());
+    if (sandboxed) confine_compile(empty, w);
     return compile(empty, w);
 }
 
@@ -195,16 +195,16 @@ void require_memory(const build_limits &limits)
 
 // Returns true if the submission itself printed that a part of the compiler was killed: there was
 // no out-of-memory kill meanwhile, and an empty file compiles.
-bool is_forged_kill(const job &j, const workplace &w, const exit_result &e)
+bool is_forged_kill(const job &j, const compile_folder &w, const exit_result &e)
 {
     const int signal = ended_by(e, e.text);
     const bool by_words = e.what == exit_result::exited && e.status <= 128;
     return by_words && (signal == SIGKILL || signal == SIGTERM) &&
-           killed_for_memory() == w.killed_before &&
-           compiles_empty(compile_empty(j, w.closed.has_value()));
+           oom_kills() == w.oom_kills_before &&
+           compiles_empty(compile_empty(j, w.sandbox.has_value()));
 }
 
-[[noreturn]] void refuse_compile(const job &j, const workplace &w, const exit_result &e)
+[[noreturn]] void refuse_compile(const job &j, const compile_folder &w, const exit_result &e)
 {
     std::string said = diagnostics(j, w, e);
     if (e.what == exit_result::not_started)
@@ -254,13 +254,13 @@ bool sandbox_suffices(const job &j)
 
 // Called after a failed compile. Returns true if its messages are about the machine, which has
 // recovered since; throws machine_error if it has not.
-bool machine_came_between(const job &j, const workplace &w, const exit_result &e)
+bool machine_has_recovered(const job &j, const compile_folder &w, const exit_result &e)
 {
     require_room_to_build(j.tools.build_root);
     const bool memory = lacked_memory(e.text), others = speaks_of_machine(e.text);
     if (memory) require_memory(j.limits);
     if (!memory && !others) return false;
-    if (exit_result empty = compile_empty(j, w.closed.has_value()); !compiles_empty(empty))
+    if (exit_result empty = compile_empty(j, w.sandbox.has_value()); !compiles_empty(empty))
         throw machine_error(fmt::format("the compiler {} at {}, and so it does at an empty file; "
                                         "this is no fault of the submission. It said:\n{}",
                                         e.words(), j.shown, sanitized(e.text, 1000)));
@@ -269,40 +269,40 @@ bool machine_came_between(const job &j, const workplace &w, const exit_result &e
 
 } // namespace
 
-std::string compiled(const job &j, const std::string &made_at, double &cpu_seconds)
+std::string compile_object(const job &j, const std::string &output_folder, double &cpu_seconds)
 {
     scratch_folder scratch;
-    workplace w = lay_out(j, scratch.path());
+    compile_folder w = lay_out(j, scratch.path());
     exit_result e;
     auto attempt = [&] {
         e = compile(j, w);
         cpu_seconds += e.cpu_seconds;
     };
-    if (j.limits.closed) close_off(j, w);
-    if (w.closed) {
+    if (j.limits.use_sandbox) confine_compile(j, w);
+    if (w.sandbox) {
         attempt();
         if (!e.ok() && e.what == exit_result::exited && !sandbox_suffices(j)) {
-            w.closed.reset();
+            w.sandbox.reset();
             w.visible = w.tree;
         }
     }
-    if (!w.closed && j.request.require_sandbox)
+    if (!w.sandbox && j.request.require_sandbox)
         throw machine_error(
             "The compiler cannot be shut off from this machine here, or not find all "
             "it needs then; nothing was compiled.\n  what to do: see ./workbook "
             "doctor, beside \"sandbox\", and where the compiler is installed");
-    if (!w.closed) { // no sandbox here, or the compiler lacks something in it
+    if (!w.sandbox) { // no sandbox here, or the compiler lacks something in it
         check_directives(j);
         attempt();
     }
-    if (!e.ok() && machine_came_between(j, w, e)) {
+    if (!e.ok() && machine_has_recovered(j, w, e)) {
         fs::remove_all(w.tree + "/.made");
         fs::create_directories(w.tree + "/.made");
         attempt();
     }
     if (!e.ok()) refuse_compile(j, w, e);
     inspect(j, w);
-    write_atomically(made_at + "/object.o", read_text(w.tree + "/.made/object.o"));
+    write_atomically(output_folder + "/object.o", read_text(w.tree + "/.made/object.o"));
     return diagnostics(j, w, e);
 }
 

@@ -41,7 +41,7 @@ bool belongs_to_compiler(const toolchain &t, const std::string &path)
 }
 
 // Every file that was read must be the compiler's, the contract, or the submission.
-void check_dependencies(const job &j, const workplace &w)
+void check_dependencies(const job &j, const compile_folder &w)
 {
     std::string text = read_text(w.tree + "/.made/depends");
     replace_all(text, "\\\n", " ");
@@ -81,9 +81,9 @@ refusal too_large(const job &j, const std::string &why)
             "while the program runs"};
 }
 
-// Refuses device-side launches in a lab without device linking. The compiler does so as well, but
-// assembly gets around it.
-void check_launches(const job &j, const std::string &object)
+// Refuses CUDA Dynamic Parallelism (device-side launches and copies, by the device runtime) in a
+// lab that is not compiled with -rdc=true. So does nvcc, but inline assembly gets around that.
+void check_dynamic_parallelism(const job &j, const std::string &object)
 {
     const std::vector<std::string> &flags = j.request.of->nvcc;
     if (std::ranges::find(flags, "-rdc=true") != flags.end() ||
@@ -105,12 +105,12 @@ void check_size(const job &j, const std::string &object)
 }
 
 // Runs a tool that inspects the object, in the compiler's folder and sandbox, with a time limit.
-exit_result inspected(const job &j, const workplace &w, child &c)
+exit_result inspected(const job &j, const compile_folder &w, child &c)
 {
     c.wall = j.limits.check;
     c.folder = w.visible;
     c.environment = minimal_environment(j, w.visible + "/.made");
-    if (w.closed) c.within = &*w.closed;
+    if (w.sandbox) c.within = &*w.sandbox;
     exit_result e = run(c);
     if (e.what == exit_result::timed_out)
         throw too_large(
@@ -120,7 +120,7 @@ exit_result inspected(const job &j, const workplace &w, child &c)
 
 // Rejects an object that a working tool cannot read. The compiler never writes such an object, so
 // inline assembly must have. Throws machine_error if the tool itself does not run.
-[[noreturn]] void refuse_unreadable(const job &j, const workplace &w, const std::string &tool,
+[[noreturn]] void refuse_unreadable(const job &j, const compile_folder &w, const std::string &tool,
                                     const exit_result &e)
 {
     child alone;
@@ -134,7 +134,7 @@ exit_result inspected(const job &j, const workplace &w, child &c)
                   "leave out the assembly that makes sections of its own"};
 }
 
-std::string symbols(const job &j, const workplace &w)
+std::string symbols(const job &j, const compile_folder &w)
 {
     child c;
     c.arguments = nm({}, object_in(w));
@@ -148,7 +148,7 @@ std::string symbols(const job &j, const workplace &w)
 }
 
 // Returns true if host code has a system call instruction, which needs no library function.
-bool enters_the_system(const job &j, const workplace &w)
+bool makes_system_calls(const job &j, const compile_folder &w)
 {
     bool found = false;
     child c;
@@ -171,15 +171,15 @@ void check_directives(const job &j)
             "write the data into your file"};
 }
 
-void inspect(const job &j, const workplace &w)
+void inspect(const job &j, const compile_folder &w)
 {
     const std::string object = w.tree + "/.made/object.o";
     const bool system_calls = j.request.of->system_calls;
     check_dependencies(j, w);
     check_size(j, object);
-    check_launches(j, object);
+    check_dynamic_parallelism(j, object);
     std::string wrong = lint_symbols(symbols(j, w), j.shown, system_calls);
-    if (wrong.empty() && !system_calls && enters_the_system(j, w))
+    if (wrong.empty() && !system_calls && makes_system_calls(j, w))
         wrong = j.shown + " makes a system call in assembly; no lab needs that";
     if (!wrong.empty())
         throw refusal{verdict::BUILD_REJECTED, wrong,

@@ -24,8 +24,8 @@ std::vector<std::string> link_command(const job &j, const std::string &object,
 {
     const toolchain &t = j.tools;
     std::vector<std::string> c = t.cxx;
-    // Names stay mangled, because demangled ones have no bound: see in_words. And no linker plugin
-    // reads sections that an object may have for it.
+    // Names stay mangled, because demangled ones have no bound: see demangled_symbol(). No linker
+    // plugin reads sections that an object may have for it.
     c.insert(c.end(), {"-fno-use-linker-plugin", object, "-Wl,--no-demangle", "-Wl,--whole-archive",
                        j.request.of->worker_library});
     if (backend == "sim") c.push_back(t.simulator_library);
@@ -38,8 +38,8 @@ std::vector<std::string> link_command(const job &j, const std::string &object,
 
 // Shows the sandbox what the linker reads, and the program's folder, which it may write. Meson's
 // libraries are thin archives that name objects in the .a.p folders beside them.
-void close_off_link(const job &j, const std::string &object, const std::string &folder,
-                    grading::sandbox &s)
+void confine_link(const job &j, const std::string &object, const std::string &folder,
+                  grading::sandbox &s)
 {
     const toolchain &t = j.tools;
     show_tools(t, s);
@@ -56,9 +56,10 @@ void close_off_link(const job &j, const std::string &object, const std::string &
     s.show(folder, folder, true); // last: it may lie below a folder shown read-only
 }
 
-// Links an object to the worker `program`; in a sandbox if `closed` and this machine can make one.
+// Links an object to the worker `program`; in a sandbox if `sandboxed` and this machine can make
+// one.
 exit_result link(const job &j, const std::string &object, const std::string &backend,
-                 const std::string &program, bool closed)
+                 const std::string &program, bool sandboxed)
 {
     const std::string folder = fs::path(program).parent_path();
     child c;
@@ -69,9 +70,9 @@ exit_result link(const job &j, const std::string &object, const std::string &bac
     c.limits = {{RLIMIT_AS, j.limits.memory}, {RLIMIT_FSIZE, j.limits.object_bytes}};
     std::optional<grading::sandbox> within;
     const grading::confinement how = grading::available_confinement(false);
-    if (closed && how != grading::confinement::none) {
+    if (sandboxed && how != grading::confinement::none) {
         within.emplace(how, grading::sandbox_options{.processes = true});
-        close_off_link(j, object, folder, *within);
+        confine_link(j, object, folder, *within);
         c.within = &*within;
     }
     exit_result e = run(c);
@@ -81,18 +82,19 @@ exit_result link(const job &j, const std::string &object, const std::string &bac
 }
 
 // True if the naive reference, which is known to be correct, links in the submission's place.
-bool naive_links(const job &j, const std::string &backend, const std::string &folder, bool closed)
+bool naive_links(const job &j, const std::string &backend, const std::string &folder,
+                 bool sandboxed)
 {
     std::string object = j.tools.build_root + "/" + j.request.of->name + ".naive.o";
     const std::string program = folder + "/naive";
-    const bool links = fs::exists(object) && link(j, object, backend, program, closed).ok();
+    const bool links = fs::exists(object) && link(j, object, backend, program, sandboxed).ok();
     fs::remove(program);
     return links;
 }
 
 // Explains a failed link. Throws machine_error if the submission cannot be the cause.
 refusal link_refusal(const job &j, const std::string &backend, const exit_result &e,
-                     const std::string &folder, bool closed)
+                     const std::string &folder, bool sandboxed)
 {
     std::string said = sanitized(e.text, j.limits.diagnostics);
     static const std::string marker = "undefined reference to `";
@@ -101,7 +103,7 @@ refusal link_refusal(const job &j, const std::string &backend, const exit_result
         at += marker.size();
         names.insert(said.substr(at, said.find('\'', at) - at));
     }
-    if (names.empty() && naive_links(j, backend, folder, closed))
+    if (names.empty() && naive_links(j, backend, folder, sandboxed))
         return {verdict::BUILD_FAILED,
                 fmt::format("{} compiled but does not link: {}", j.shown,
                             lines(e.text).empty() ? "the linker " + e.words()
@@ -114,7 +116,7 @@ refusal link_refusal(const job &j, const std::string &backend, const exit_result
     std::string all;
     constexpr std::size_t max_shown = 1000; // bytes
     for (const std::string &name : names)
-        if (all.size() < max_shown) all += (all.empty() ? "" : ", ") + in_words(name);
+        if (all.size() < max_shown) all += (all.empty() ? "" : ", ") + demangled_symbol(name);
     return {verdict::BUILD_FAILED,
             fmt::format("{} uses {}, which neither it nor the CUDA runtime defines", j.shown,
                         sanitized(all, max_shown)),
@@ -124,8 +126,8 @@ refusal link_refusal(const job &j, const std::string &backend, const exit_result
 
 } // namespace
 
-std::string linked(const job &j, const std::string &object_folder, const std::string &backend,
-                   built_submission &result)
+std::string link_worker(const job &j, const std::string &object_folder, const std::string &backend,
+                        built_submission &result)
 {
     object_cache workers(j.tools.build_root + "/submissions/" + j.request.of->name + "/workers");
     std::string runtime = backend == "sim" ? j.tools.simulator_library : j.tools.cudart_static;
@@ -138,28 +140,28 @@ std::string linked(const job &j, const std::string &object_folder, const std::st
     if (auto at = workers.find(key)) return *at + name;
     result.from_cache = false;
     return workers.make(key, [&](const std::string &folder) {
-        bool closed = true;
+        bool sandboxed = true;
         auto attempt = [&] {
-            exit_result e = link(j, object, backend, folder + name, closed);
+            exit_result e = link(j, object, backend, folder + name, sandboxed);
             result.cpu_seconds += e.cpu_seconds;
             return e;
         };
-        const std::string killed_before = killed_for_memory();
+        const std::string oom_kills_before = oom_kills();
         exit_result e = attempt();
         if (!e.ok() && !j.request.require_sandbox && !naive_links(j, backend, folder, true) &&
             naive_links(j, backend, folder, false)) {
-            closed = false; // the linker lacks something in the sandbox
+            sandboxed = false; // the linker lacks something in the sandbox
             e = attempt();
         }
         if (!e.ok()) require_room_to_build(folder);
         if (!e.ok() && speaks_of_machine(e.text)) e = attempt(); // there is room again
-        // A submission can forge the linker's message that it was killed, not the kernel's count.
+        // A submission can forge the linker's message that it was killed, but not oom_kills().
         const bool by_words = e.what == exit_result::exited && e.status <= 128;
         if (const int signal = ended_by(e, e.text);
-            signal != 0 && !(by_words && killed_for_memory() == killed_before &&
-                             naive_links(j, backend, folder, closed)))
+            signal != 0 && !(by_words && oom_kills() == oom_kills_before &&
+                             naive_links(j, backend, folder, sandboxed)))
             require_not_killed(j, signal);
-        if (!e.ok()) throw link_refusal(j, backend, e, folder, closed);
+        if (!e.ok()) throw link_refusal(j, backend, e, folder, sandboxed);
     }) + name;
 }
 

@@ -49,8 +49,8 @@ object_cache::object_cache(std::string folder) : folder_(std::move(folder))
     fs::create_directories(folder_);
 }
 
-// Returns the folder of an equal key, or the unused path for it.
-std::string object_cache::place_of(const std::string &key) const
+// Returns the folder of an equal key, or the unused path for it. Hashes may collide.
+std::string object_cache::entry_of(const std::string &key) const
 {
     for (int i = 0;; ++i) { // a different key with the same hash takes the next number
         std::string at =
@@ -61,7 +61,7 @@ std::string object_cache::place_of(const std::string &key) const
 
 std::optional<std::string> object_cache::find(const std::string &key) const
 {
-    std::string at = place_of(key);
+    std::string at = entry_of(key);
     if (!fs::exists(at + "/key")) return {};
     std::error_code ignored; // the time only marks the entry as recently used
     fs::last_write_time(at, fs::file_time_type::clock::now(), ignored);
@@ -80,16 +80,16 @@ std::string object_cache::make(const std::string &key,
         fs::remove_all(fresh);
         throw;
     }
-    const std::string at = place_of(key);
+    const std::string at = entry_of(key);
     std::error_code error;
     fs::rename(fresh, at, error);
     if (error) fs::remove_all(fresh);
     if (!fs::exists(at + "/key")) throw machine_error(cannot_write(at, error.value()));
-    forget_oldest();
+    evict_least_recent();
     return at;
 }
 
-void object_cache::forget_oldest() const
+void object_cache::evict_least_recent() const
 {
     std::vector<std::pair<fs::file_time_type, fs::path>> entries;
     std::error_code ignored; // another process may be tidying too

@@ -22,14 +22,14 @@ public:
     // Returns the folder of an equal key; empty: there is none.
     std::optional<std::string> find(const std::string &key) const;
     // Returns the folder of the key after `fill` has put the build products into a temporary one,
-    // and removes the oldest entries. Another process may have been faster; then its folder stays.
-    // If `fill` throws, nothing is kept.
+    // and evicts entries that have long not been used. Another process may have been faster; then
+    // its folder stays. If `fill` throws, nothing is kept.
     std::string make(const std::string &key,
                      const std::function<void(const std::string &folder)> &fill) const;
 
 private:
-    std::string place_of(const std::string &key) const;
-    void forget_oldest() const;
+    std::string entry_of(const std::string &key) const;
+    void evict_least_recent() const;
     std::string folder_;
 };
 

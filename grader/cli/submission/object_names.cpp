@@ -15,7 +15,7 @@
 
 namespace cli {
 
-std::string in_words(const std::string &symbol)
+std::string demangled_symbol(const std::string &symbol)
 {
     if (!symbol.starts_with("_Z")) return symbol;
     child c;
@@ -63,7 +63,7 @@ std::string wrong_definition(const std::string &symbol)
     if (symbol.starts_with("simulator_") || symbol.starts_with("yardstick_"))
         return fmt::format("defines {}, which is a name of the grader", symbol);
     if (is_library_name(symbol))
-        return fmt::format("replaces {}, which belongs to the system", in_words(symbol));
+        return fmt::format("replaces {}, which belongs to the system", demangled_symbol(symbol));
     return {};
 }
 
@@ -116,7 +116,7 @@ std::string wrong_use(const std::string &symbol, bool system_calls)
     // Mangled names spell a namespace with its length: "_ZN7grading4passEv".
     for (const char *part : {"7grading", "7doctest", "9simulator", "simulator_", "yardstick_"})
         if (symbol.find(part) != symbol.npos)
-            return fmt::format("uses {}, which belongs to the grader", in_words(symbol));
+            return fmt::format("uses {}, which belongs to the grader", demangled_symbol(symbol));
     if (symbol.starts_with("cudaGetDriverEntryPoint") || symbol == "cudaGetExportTable")
         return fmt::format("uses {}, which leads past the CUDA runtime to the driver, where no "
                            "clock of the grader's sees what is done",
@@ -124,7 +124,7 @@ std::string wrong_use(const std::string &symbol, bool system_calls)
     if (!system_calls && acts_on_processes(symbol))
         return fmt::format("uses {}, by which a program acts on its process or on others; no lab "
                            "needs that",
-                           in_words(symbol));
+                           demangled_symbol(symbol));
     return {};
 }
 

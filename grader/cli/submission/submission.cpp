@@ -97,7 +97,7 @@ std::string object_for(const job &j, built_submission &result)
     result.from_cache = at.has_value();
     if (!at)
         at = objects.make(key, [&](const std::string &folder) {
-            write_atomically(folder + "/warnings", compiled(j, folder, result.cpu_seconds));
+            write_atomically(folder + "/warnings", compile_object(j, folder, result.cpu_seconds));
         });
     result.diagnostics = read_text(*at + "/warnings");
     return *at;
@@ -187,8 +187,8 @@ std::vector<std::string> flags_for(const toolchain &t, const lab &l,
         std::erase_if(result, [](const std::string &flag) {
             return flag.starts_with("-gencode=") && flag.find("code=sm_") != std::string::npos;
         });
-    // CUB and Thrust annotate their calls with NVTX, which loads the profiler's library by dlopen;
-    // without this flag the symbol check would reject every file that uses them.
+    // CUB and Thrust mark their calls as NVTX ranges. NVTX loads a profiler's injection library by
+    // dlopen, for which the symbol check would reject every file that uses CUB or Thrust.
     result.push_back("-DCCCL_DISABLE_NVTX");
     result.insert(result.end(), l.nvcc.begin(), l.nvcc.end());
     return result;
@@ -202,7 +202,7 @@ built_submission build_submission(const toolchain &t, const submission_request &
         job j = make_job(t, request, limits);
         std::string object = request.object.empty() ? object_for(j, result) : request.object;
         for (const std::string &backend : request.backends)
-            result.workers.push_back(linked(j, object, backend, result));
+            result.workers.push_back(link_worker(j, object, backend, result));
     } catch (const refusal &r) {
         result.verdict = r.what;
         result.message = sanitized(r.message, 1000);

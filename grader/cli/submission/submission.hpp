@@ -22,7 +22,7 @@ struct build_limits {
     std::uint64_t object_bytes = 256 << 20; // of any one file written
     std::uint64_t checked_bytes = 16 << 20; // of the object
     std::chrono::seconds check{20};         // for each tool that inspects the object
-    bool closed = true;                     // false: behaves as on a machine without a sandbox
+    bool use_sandbox = true;                // false: behaves as on a machine without a sandbox
 };
 
 struct submission_request {
@@ -43,8 +43,9 @@ struct built_submission {
     bool built() const { return verdict == grading::verdict::PASS; }
 };
 
-// Returns nvcc's flags for these backends. The simulator reads PTX, so without the gpu backend no
-// machine code is generated, which would only cost time.
+// Returns nvcc's flags for these backends. The simulator executes PTX, so without the gpu backend
+// no machine code is asked for, which would only cost time. (With -rdc=true compile.sh asks for
+// some all the same, since a device link keeps PTX only beside machine code.)
 std::vector<std::string> flags_for(const toolchain &t, const lab &l,
                                    const std::vector<std::string> &backends);
 

@@ -7,11 +7,13 @@
 namespace cli {
 
 struct lab {
-    std::string name;               // "02_coalescing"
-    bool test = false;              // a test of the workbook itself; not listed to students
-    bool solutions = true;          // false in the student edition
-    bool library = false;           // reference/LAB/library.cu exists
-    bool library_on_sim = false;    // and needs no library of machine code
+    std::string name;      // "02_coalescing"
+    bool test = false;     // a test of the workbook itself; not listed to students
+    bool solutions = true; // false in the student edition
+    bool library = false;  // reference/LAB/library.cu exists
+    // It runs in the simulator, too: its kernels are compiled to PTX, like those of CUB, and do not
+    // come as machine code, like those of cuBLAS.
+    bool library_on_sim = false;
     std::vector<std::string> rungs; // in teaching order, by stem: "1_coalesced"
     std::vector<std::string> nvcc;  // additional flags: -rdc=true
     std::vector<std::string> link;  // additional linker flags: -lmpi
@@ -55,7 +57,8 @@ struct toolchain {
 
 // Throws machine_error naming the file and the missing or wrong key.
 toolchain read_toolchain(const std::string &path);
-// Returns CUDA_WORKBOOK_TOOLCHAIN, or else the path of toolchain.json beside this executable.
+// Returns the value of CUDA_WORKBOOK_TOOLCHAIN, or else the path of toolchain.json beside this
+// executable.
 std::string toolchain_path();
 
 // Throws usage_error if no lab has the name.

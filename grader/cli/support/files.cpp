@@ -75,16 +75,16 @@ static mode_t mode_for(const std::string &path)
     return 0666 & ~process_umask;
 }
 
-void write_atomically(const std::string &path, const std::string &text, keeping how)
+void write_atomically(const std::string &path, const std::string &text, durability how)
 {
     std::string name = path + ".XXXXXX";
     int fd = mkostemp(name.data(), O_CLOEXEC);
     if (fd < 0) throw machine_error(cannot_write(path, errno));
     bool right = write_all(fd, text) && fchmod(fd, mode_for(path)) == 0;
-    right = right && (how == keeping::usual || fsync(fd) == 0);
+    right = right && (how == durability::usual || fsync(fd) == 0);
     right = close(fd) == 0 && right;
     if (right && rename(name.c_str(), path.c_str()) == 0) {
-        if (how == keeping::durable) sync_folder(fs::path(path).parent_path());
+        if (how == durability::durable) sync_folder(fs::path(path).parent_path());
         return;
     }
     int reason = errno;

@@ -18,9 +18,9 @@ std::string read_text(const std::string &path);
 bool write_all(int fd, std::string_view text);
 // Writes another file beside it and renames that: a reader sees the old file or the new one, never
 // half. `durable`: also after a power cut. Throws machine_error.
-enum class keeping { usual, durable };
+enum class durability { usual, durable };
 void write_atomically(const std::string &path, const std::string &text,
-                      keeping how = keeping::usual);
+                      durability how = durability::usual);
 
 // Throws machine_error if the folder has no room for a file of 16 MiB, as compilers write them.
 void require_room(const std::string &folder);
@@ -58,7 +58,7 @@ private:
     std::string path_;
 };
 
-// A lock that one process holds at a time. The kernel releases it however that process ends.
+// A lock that one process holds at a time. Linux releases it however that process ends.
 class file_lock {
 public:
     // `waiting` is called once if another process holds it. Throws machine_error when the file

@@ -78,13 +78,13 @@ exit_result::how wait_for(const grading::kept_process &process, int output, outp
         pollfd wait[4] = {{process.ended_descriptor(), POLLIN, 0},
                           {output, POLLIN, 0},
                           {stop_pipe[0], POLLIN, 0},
-                          {reader.what.called_off, POLLIN, 0}};
+                          {reader.what.cancel_fd, POLLIN, 0}};
         if (poll(wait, 4, static_cast<int>(std::min<long long>(left, 1 << 30))) < 0) continue;
         if (wait[1].revents && !reader.read_from(output)) output = -1;
         if (wait[0].revents) return exit_result::exited;
-        if (wait[3].revents) return exit_result::called_off;
+        if (wait[3].revents) return exit_result::cancelled;
     }
-    return exit_result::called_off;
+    return exit_result::cancelled;
 }
 
 } // namespace
@@ -153,7 +153,7 @@ std::string exit_result::words() const
     }
     case timed_out:
         return fmt::format("had not ended after {:.0f} s", seconds);
-    case called_off:
+    case cancelled:
         return "was called off";
     case not_started:
         return fmt::format("could not be started: {}", strerror(status));

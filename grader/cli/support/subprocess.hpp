@@ -19,11 +19,11 @@ struct child : grading::process_setup {
     std::size_t keep = 64 << 10; // bytes of its output kept, stdout and stderr together
     std::function<void(std::string_view)> each_line; // called for each complete line as it arrives
     std::chrono::seconds wall{600};
-    int called_off = -1; // a descriptor; the child is ended as soon as it is readable
+    int cancel_fd = -1; // a descriptor; the child is ended as soon as it is readable
 };
 
 struct exit_result {
-    enum how { exited, signalled, timed_out, called_off, not_started } what = not_started;
+    enum how { exited, signalled, timed_out, cancelled, not_started } what = not_started;
     int status = 0;   // exit status, or the signal's number; for not_started an errno
     std::string text; // output kept
     bool cut = false; // there was more output

@@ -23,13 +23,13 @@ worst_request request(
     for (int lane = 0; lane < 32; ++lane) {
         if (!takes_part(lane)) continue;
         w.lanes.push_back(lane);
-        w.at.push_back(address(lane));
+        w.addresses.push_back(address(lane));
         sectors.insert(address(lane) / 32);
         different.insert(address(lane));
     }
     unsigned unit = shared ? 128 : 32, wanted = static_cast<unsigned>(different.size()) * bytes;
     w.ideal = (wanted + unit - 1) / unit;
-    w.cost = static_cast<unsigned>(shared ? bank_rows(w).size() : sectors.size());
+    w.cost = static_cast<unsigned>(shared ? wavefronts_of(w).size() : sectors.size());
     return w;
 }
 
@@ -163,7 +163,7 @@ TEST_CASE("wide accesses to shared memory go in groups, which is no conflict")
     CHECK(few.cost == 2);
     CHECK(few.ideal == 1);
     CHECK(load_of(few).sentence == "");
-    CHECK(bank_rows(request(true, 8, [](int l) { return 8u * l; })).size() == 2);
+    CHECK(wavefronts_of(request(true, 8, [](int l) { return 8u * l; })).size() == 2);
 }
 
 TEST_CASE("atomics on one address say so, spread ones do not")
@@ -199,7 +199,7 @@ TEST_CASE("local memory, constants and loading again have their own sentences")
     REQUIRE(notes.size() == 2);
     CHECK(contains(notes[0].sentence, "array of each thread's own"));
     CHECK(contains(notes[1].sentence, "asks for 32 different constants"));
-    counted_kernel k;
+    kernel_counters k;
     k.bytes_loaded = 16'800'000;
     k.bytes_read = 2'100'000;
     CHECK(contains(redundancy_of(k, 3).sentence,

@@ -167,7 +167,7 @@ TEST_CASE("streams stand before sectors where several are at work")
     stream_timeline &t = e.cases[0].counts.timeline;
     for (const char *lane : {"stream 1", "stream 2"}) {
         t.steps.emplace_back().kind = step_kind::kernel;
-        t.steps.back().lane = lane;
+        t.steps.back().stream = lane;
         t.ticks = t.steps.back().end = 10;
     }
     auto first = [](const std::string &text, const char *what, const char *other) {
@@ -175,7 +175,7 @@ TEST_CASE("streams stand before sectors where several are at work")
     };
     CHECK(first(explanation_text(e, terminal{}), "Streams, in ticks", "32 sectors"));
     CHECK(first(explanation_page(e), "Streams", "32 sectors"));
-    t.steps[1].lane = "stream 1";
+    t.steps[1].stream = "stream 1";
     t.steps[0].kind = t.steps[1].kind = step_kind::copy;
     t.steps.emplace_back(t.steps[1]).kind = step_kind::kernel; // the others are short copies
     CHECK(first(explanation_text(e, terminal{}), "32 sectors", "Streams, in ticks"));

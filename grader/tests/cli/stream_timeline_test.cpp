@@ -18,7 +18,7 @@ timeline_step step_of(step_kind kind, const char *lane, std::uint64_t start, std
 {
     timeline_step s;
     s.kind = kind;
-    s.lane = lane;
+    s.stream = lane;
     s.start = start;
     s.end = end;
     s.waited_for = waited_for;
@@ -43,8 +43,8 @@ stream_timeline two_streams()
                step_of(kernel, "stream 2", 200, 300, 3),
                step_of(copy, "stream 2", 300, 400, 6),
                step_of(host_wait, "host", 0, 400, 7)};
-    t.steps[0].way = t.steps[3].way = copy_way::to_device;
-    t.steps[6].way = copy_way::to_host;
+    t.steps[0].direction = t.steps[3].direction = copy_direction::to_device;
+    t.steps[6].direction = copy_direction::to_host;
     t.steps[0].bytes = t.steps[3].bytes = t.steps[6].bytes = 1600;
     t.steps[1].name = t.steps[5].name = "add";
     t.steps[1].blocks = t.steps[5].blocks = 4;
@@ -58,7 +58,7 @@ stream_timeline in_one_stream()
     stream_timeline t = two_streams();
     t.hidden = 0;
     for (timeline_step &s : t.steps)
-        if (s.lane == "stream 2") s.lane = "stream 1";
+        if (s.stream == "stream 2") s.stream = "stream 1";
     return t;
 }
 
@@ -192,7 +192,7 @@ TEST_CASE("a host function is a moment that is seen")
 TEST_CASE("steps of one stream that run side by side, as a graph's, get rows of their own")
 {
     stream_timeline t = two_streams();
-    t.steps[3].lane = "stream 1";
+    t.steps[3].stream = "stream 1";
     t.steps[3].start = 50;
     std::string text = timeline_text(t, terminal{});
     CHECK(contains(text, "            " + std::string(8, ' ') + ">>>>"));
@@ -203,8 +203,8 @@ TEST_CASE("a timeline is read, or refused when its steps do not fit together")
     auto good = timeline_document(nlohmann::json::array({json_step()}));
     const stream_timeline t = read_counters(good.dump()).at("a: case").timeline;
     REQUIRE(t.steps.size() == 1);
-    CHECK(t.steps[0].way == copy_way::to_host);
-    CHECK(t.steps[0].lane == "stream 1?[31m");
+    CHECK(t.steps[0].direction == copy_direction::to_host);
+    CHECK(t.steps[0].stream == "stream 1?[31m");
     CHECK(t.steps[0].end == 60);
     for (auto [key, value] : {std::pair<const char *, nlohmann::json>("kind", "walk"),
                               {"why", "whim"},

@@ -326,8 +326,8 @@ TEST_CASE("the solution, the grader and the machine's files cannot be included")
     p.put("grader/secret.hpp", "#define secret 1\n");
     std::string secret = p.root + "/solutions/02_scaling/solution.cu";
     build_limits limits;
-    SUBCASE("in a closed compile") { limits.closed = true; }
-    SUBCASE("where nothing can be hidden") { limits.closed = false; }
+    SUBCASE("in a closed compile") { limits.use_sandbox = true; }
+    SUBCASE("where nothing can be hidden") { limits.use_sandbox = false; }
     CHECK(p.build(right, limits).built());
     auto refused = [&](const std::string &text) {
         built_submission b = p.build(text, limits);
@@ -340,7 +340,7 @@ TEST_CASE("the solution, the grader and the machine's files cannot be included")
     refused("#include \"" + secret + "\"\n");
     refused("#include \"lab.hpp\"\n#include \"../../grader/secret.hpp\"\n" + right);
     refused("asm(\".incbin \\\"" + secret + "\\\"\");\n" + right);
-    if (limits.closed && grading::available_confinement(false) != grading::confinement::none)
+    if (limits.use_sandbox && grading::available_confinement(false) != grading::confinement::none)
         refused("#if __has_include(\"" + secret + "\")\nvoid scale(float *, int) {}\n#endif\n");
     // The header lies outside the project and the toolkit.
     std::string outside = "/var/tmp/cuda-workbook-test-" + std::to_string(getpid()) + ".hpp";
@@ -514,7 +514,7 @@ TEST_CASE("a disk, a limit or a permission that stops the compiler is no fault o
                                                         "exec {1} \"$@\"",
                                                         full, p.tools.nvcc));
         build_limits open;
-        open.closed = false;
+        open.use_sandbox = false;
         built_submission b = p.build(right, open);
         CHECK_MESSAGE(b.built(), b.message);
     }

@@ -45,7 +45,7 @@ json a_case(const char *name, const char *verdict, double points = 0)
 watch_state showing(json document)
 {
     watch_state s;
-    s.now = watch_state::what::graded;
+    s.now = watch_state::phase::graded;
     s.lab = "02_scaling";
     s.file = "labs/02_scaling/stub.cu";
     s.saved = "10:20:30";
@@ -295,10 +295,10 @@ TEST_CASE("the screen fits, however small and whatever it holds")
     watch_state helped = s;
     helped.helped = hint{1, "title", words};
     watch_state fault = s;
-    fault.now = watch_state::what::fault;
+    fault.now = watch_state::phase::fault;
     fault.trouble = words;
     watch_state again = s;
-    again.now = watch_state::what::grading;
+    again.now = watch_state::phase::grading;
     again.step = words;
     for (const watch_state &state : {s, helped, fault, again})
         for (int width : {40, 59, 80})
@@ -346,7 +346,7 @@ TEST_CASE("what was printed is shown line by line, of a case that passed too")
 TEST_CASE("while a save is graded, the last verdict stays to be read, and the seconds go by")
 {
     watch_state s = showing(result({a_case("scale: one", "WRONG_ANSWER")}, 5));
-    s.now = watch_state::what::grading;
+    s.now = watch_state::phase::grading;
     s.step = "Grading what was saved at 10:20:31 ...";
     s.waited = 3;
     terminal colours = plain(80);
