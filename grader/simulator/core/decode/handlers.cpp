@@ -1,4 +1,4 @@
-// Builds the opcode table from the handlers of the best instruction set that this CPU has.
+// Builds the opcode table from the handlers compiled for the best instruction set of this CPU.
 #include "draft.hpp"
 #include "simulator/core/decode.hpp"
 #include "simulator/lanes/handler_table.hpp"
@@ -17,7 +17,8 @@ namespace {
 
 using does = instruction_role::kind;
 
-// Classifies a row by its name: a PTX opcode for arithmetic, or a name of the machine's own.
+// Classifies a handler by its name: a PTX opcode for arithmetic, otherwise one of the simulator's
+// own, such as "core.resize".
 does kind_named(std::string_view name)
 {
     const auto begins = [&](std::initializer_list<std::string_view> all) {
@@ -39,7 +40,7 @@ does kind_named(std::string_view name)
 
 #if defined(__x86_64__)
 // __builtin_cpu_supports does not know f16c in clang before version 16.
-bool converts_halves()
+bool has_f16c()
 {
     unsigned a, b, c, d;
     return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
@@ -54,7 +55,7 @@ public:
         list_texture_handlers(*this);
 #if defined(__x86_64__)
         if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-            __builtin_cpu_supports("bmi2") && converts_halves())
+            __builtin_cpu_supports("bmi2") && has_f16c())
             x86_64_v3::list_handlers(*this);
         else
             x86_64_v2::list_handlers(*this);
