@@ -213,7 +213,7 @@ private:
     std::uint32_t current_ = 0; // the statement that is being decoded
     operand guard_ = no_operand;
     std::uint32_t guard_flip_ = 0;
-    bool closed_ = false; // whether the last block has its terminator
+    bool closed_ = false; // the last block has its terminator
 };
 
 } // namespace simulator::core::decoding
