@@ -1,5 +1,5 @@
 // Links the PTX of separately compiled objects (-rdc=true) into one text.
-#include "fatbin.hpp"
+#include "link_ptx.hpp"
 #include "ptx_lexer.hpp"
 
 #include <cctype>

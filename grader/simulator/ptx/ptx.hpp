@@ -108,7 +108,7 @@ struct statement {
     std::vector<int> targets;   // statement indices of a branch's targets
     std::string opcode() const; // with modifiers: "ld.global.v2.f32"
 };
-bool has_part(const statement &, std::string_view part); // a modifier, as "global"
+bool has_part(const statement &, std::string_view part); // the opcode, or a modifier: "global"
 std::vector<std::string_view> opcode_parts(std::string_view opcode);
 
 struct body {

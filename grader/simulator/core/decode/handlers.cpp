@@ -47,9 +47,9 @@ bool has_f16c()
 }
 #endif
 
-class table final : public handler_sink {
+class opcode_table final : public handler_sink {
 public:
-    table()
+    opcode_table()
     {
         list_warp_handlers(*this);
         list_texture_handlers(*this);
@@ -112,20 +112,20 @@ private:
     std::unordered_map<handler, facts> facts_;
 };
 
-const table &rows()
+const opcode_table &table()
 {
-    static const table one;
-    return one;
+    static const opcode_table instance;
+    return instance;
 }
 
 } // namespace
 
-handler find_handler(std::string_view opcode) { return rows().find(opcode); }
+handler find_handler(std::string_view opcode) { return table().find(opcode); }
 
-instruction_role::kind kind_of(handler h) { return rows().of(h).kind; }
+instruction_role::kind kind_of(handler h) { return table().of(h).kind; }
 
-const operand_needs &needs_of(handler h) { return rows().of(h).needs; }
+const operand_needs &needs_of(handler h) { return table().of(h).needs; }
 
-std::set<std::string> handled_opcodes() { return rows().opcodes(); }
+std::set<std::string> handled_opcodes() { return table().opcodes(); }
 
 } // namespace simulator::core

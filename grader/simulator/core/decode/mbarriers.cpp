@@ -43,7 +43,7 @@ void decoder::emit_mbarrier_update(const statement &s, const ptx::operand &addre
     d.ins.bytes = 8;
     d.ins.count = 1;
     d.ins.flags |= strong;
-    emit("core.fence");
+    emit("core.fence"); // mbarrier.arrive is a release by default
     emit(d, (in_shared(s) ? "atomic.shared." : "atomic.generic.") + operation + ".b64");
 }
 
