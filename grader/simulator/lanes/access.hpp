@@ -1,7 +1,7 @@
-// One access of a warp to memory: the addresses of its lanes, its checks and its counters.
+// Declares the parts of a warp's memory access: the addresses of its lanes, checks and counters.
 //
-// Device memory and shared memory are both a `window` of bytes with a shadow; local memory is
-// interleaved by words, as on hardware.
+// Device memory and shared memory are both a `memory_region`, bytes with shadow bytes; local memory
+// is interleaved by 4-byte words, as on hardware.
 #pragma once
 
 #include "lanes.hpp"
@@ -10,14 +10,14 @@ namespace simulator::core::SIMULATOR_LEVEL {
 
 using ptx::space;
 
-struct window {
+struct memory_region {
     std::byte *data;
     u8 *shadow;
     u64 base, bytes;
 };
 
-inline window device_window(context &c) { return {c.data, c.shadow, c.base, c.reserved}; }
-inline window shared_at(context &c, u64 base)
+inline memory_region device_region(context &c) { return {c.data, c.shadow, c.base, c.reserved}; }
+inline memory_region shared_region(context &c, u64 base)
 {
     return {c.shared, c.shared_shadow, base, c.shared_bytes};
 }
@@ -45,6 +45,7 @@ inline void addresses_of(context &c, const instruction &i, u64 *address)
     }
 }
 
+// True if consecutive lanes access addresses `step` bytes apart.
 inline bool evenly_spaced(const u64 *address, u64 step)
 {
     u64 differs = 0, first = address[0];
@@ -58,14 +59,15 @@ inline void fill_initialised(u8 *shadow, u32 bytes)
     for (u32 k = 0; k < bytes; ++k) shadow[k] |= initialised;
 }
 
-struct access {
+struct access { // of one request
     ptx::space space;
     bool write;
     u32 bytes; // per lane
 };
 
-// Constant memory is required to be read-only for kernels, so that its loads cannot race.
-inline u8 bits_needed(const context &c, ptx::space s)
+// The shadow bits that all accessed bytes must have. Those of constant memory must be read-only for
+// kernels, so that its loads cannot race.
+inline u8 required_bits(const context &c, ptx::space s)
 {
     return static_cast<u8>((c.check_memory ? addressable : 0) |
                            (s == space::constant ? read_only : 0));
@@ -73,62 +75,64 @@ inline u8 bits_needed(const context &c, ptx::space s)
 
 // Reports a problem of `lanes`, if there are any and the grid has not been stopped.
 inline void report_lanes(context &c, const instruction &i, access_problem problem, lane_mask lanes,
-                         const u64 *address, const access &how)
+                         const u64 *address, const access &request)
 {
     if (lanes == 0 || c.stop) return;
     int l = __builtin_ctz(lanes);
-    report(c, i, problem, l, address[l], how.bytes, how.space, how.write,
+    report(c, i, problem, l, address[l], request.bytes, request.space, request.write,
            static_cast<u64>(__builtin_popcount(lanes)));
 }
 
 // Checks every active lane and reports problems. Returns false if the grid has been stopped.
+// `reads`: the access needs initialised bytes.
 bool check_lanes(context &c, const instruction &i, lane_mask mask, const u64 *address,
-                 const window &w, const access &how, bool reads);
-// The same for local memory; `at` holds offsets into the threads' local memory.
+                 const memory_region &region, const access &request, bool reads);
+// The same for local memory; `at` holds offsets in each thread's local memory.
 bool check_local(context &c, const instruction &i, lane_mask mask, const u64 *at, u32 bytes,
                  bool write);
 
 inline void note_access(context &c, const instruction &i, lane_mask mask, const u64 *address,
-                        const access &how, bool contiguous)
+                        const access &request, bool contiguous)
 {
     if (c.races != nullptr)
-        check_races(c, i, mask, address, how.space, how.bytes,
-                    how.write ? access_use::write : access_use::read, contiguous);
+        check_races(c, i, mask, address, request.space, request.bytes,
+                    request.write ? access_use::write : access_use::read, contiguous);
 }
 
-// True if other blocks may see this access out of order.
+// True for a strong access to device memory while weak memory is simulated: loads may then see
+// older values (core/weak.hpp).
 inline bool weakly_ordered(const context &c, const instruction &i, ptx::space s)
 {
     return c.weak != nullptr && (i.flags & strong) != 0 && s == space::global;
 }
 
-// The lanes of a generic access may use different spaces: one pass for each.
-struct by_space {
+// The lanes of a generic access by state space: each space is accessed separately.
+struct space_masks {
     lane_mask device = 0, shared = 0, local = 0, param = 0;
 };
-by_space sort_lanes(const u64 *address, lane_mask mask);
+space_masks lanes_by_space(const u64 *address, lane_mask mask);
 
 // Counters of memory requests: sectors, bank conflicts, and the worst request of each instruction.
 void count_device(context &c, const instruction &i, lane_mask mask, const u64 *address,
-                  const access &how, bool contiguous);
+                  const access &request, bool contiguous);
 void count_shared(context &c, const instruction &i, lane_mask mask, const u64 *address,
-                  const access &how, bool contiguous);
+                  const access &request, bool contiguous);
 void count_constant(context &c, const instruction &i, lane_mask mask, const u64 *address);
 void count_local(context &c, const instruction &i, lane_mask mask, const u64 *at, u32 bytes,
                  bool write);
 void count_atomic(context &c, const instruction &i, lane_mask mask, const u64 *address,
                   ptx::space s, u32 bytes);
 
-inline void count_window(context &c, const instruction &i, lane_mask mask, const u64 *address,
-                         const access &how, bool contiguous)
+inline void count_region(context &c, const instruction &i, lane_mask mask, const u64 *address,
+                         const access &request, bool contiguous)
 {
     if (!c.count) return;
-    if (how.space == space::shared)
-        count_shared(c, i, mask, address, how, contiguous);
-    else if (how.space == space::constant)
+    if (request.space == space::shared)
+        count_shared(c, i, mask, address, request, contiguous);
+    else if (request.space == space::constant)
         count_constant(c, i, mask, address);
     else
-        count_device(c, i, mask, address, how, contiguous);
+        count_device(c, i, mask, address, request, contiguous);
 }
 
 } // namespace simulator::core::SIMULATOR_LEVEL

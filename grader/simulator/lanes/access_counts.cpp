@@ -1,11 +1,11 @@
-// Counts the sectors of device memory, the passes of shared memory's banks, and atomics.
+// Counts the sectors of device and local memory, the wavefronts of shared memory, and atomics.
 #include "access.hpp"
 
 namespace simulator::core::SIMULATOR_LEVEL {
 namespace {
 
-// The number of different values in the active lanes.
-u32 distinct(const u64 *value, lane_mask mask)
+// Returns the number of different values in the active lanes.
+u32 count_distinct(const u64 *value, lane_mask mask)
 {
     u64 last = 0, first = 1;
     bool ascending = true;
@@ -31,22 +31,23 @@ u32 distinct(const u64 *value, lane_mask mask)
     return n;
 }
 
-u32 distinct_sectors(const u64 *address, lane_mask mask)
+u32 count_distinct_sectors(const u64 *address, lane_mask mask)
 {
     u64 sector[32];
     for (int l = 0; l < 32; ++l) sector[l] = address[l] >> 5;
-    return distinct(sector, mask);
+    return count_distinct(sector, mask);
 }
 
 // Returns true if the site's last request had the same pattern; otherwise stores the new one.
-// `phase_bits`: the bits of the first address on which the pattern's cost depends.
-inline bool same_pattern(site_memo &m, const u64 *address, lane_mask mask, const access &how,
+// `phase_bits`: the low bits of the first address, its offset in a sector or a row of banks, on
+// which the pattern's cost depends.
+inline bool same_pattern(site_memo &m, const u64 *address, lane_mask mask, const access &request,
                          u64 phase_bits)
 {
     u64 first = address[__builtin_ctz(mask)];
     u32 phase = static_cast<u32>(first & phase_bits);
     // A generic instruction may access several spaces, whose costs are unrelated.
-    u32 lanes_bytes = how.bytes | static_cast<u32>(how.space) << 8;
+    u32 lanes_bytes = request.bytes | static_cast<u32>(request.space) << 8;
     u32 delta[32];
     u64 far = 0;
     u32 differs = (m.mask ^ mask) | (m.phase ^ phase) | (m.lanes ^ lanes_bytes);
@@ -86,33 +87,34 @@ inline void mark_sectors(context &c, const u64 *address, lane_mask mask, sector_
 }
 
 __attribute__((noinline)) void copy_request(site_worst &w, const instruction &i, lane_mask mask,
-                                            const u64 *address, const access &how)
+                                            const u64 *address, const access &request)
 {
     __builtin_memcpy(w.address, address, sizeof w.address);
     w.mask = mask;
-    w.bytes = how.bytes;
+    w.bytes = request.bytes;
     w.statement = i.statement;
-    w.kind = how.write ? access_kind::store : access_kind::load;
-    w.shared = how.space == space::shared;
+    w.kind = request.write ? access_kind::store : access_kind::load;
+    w.shared = request.space == space::shared;
 }
 
 // Keeps the most wasteful request of each memory instruction for the explanation; among equals the
-// first with most lanes. `fair`: a cost above the ideal that does not count as waste yet.
+// first with most lanes. A cost of up to `allowed` is not waste, even if it is above the ideal.
 inline void keep_worst(context &c, const instruction &i, lane_mask mask, const u64 *address,
-                       const access &how, u32 cost, u32 ideal, u32 fair = 0)
+                       const access &request, u32 cost, u32 ideal, u32 allowed = 0)
 {
     u32 lanes = static_cast<u32>(__builtin_popcount(mask));
-    if (fair < ideal) fair = ideal;
-    u32 score = (cost > fair ? (cost - fair) * 33 : 0) + lanes;
+    if (allowed < ideal) allowed = ideal;
+    u32 score = (cost > allowed ? (cost - allowed) * 33 : 0) + lanes;
     site_worst &w = c.worst[i.site];
     if (score <= w.score) return;
     w.score = score;
     w.cost = cost;
     w.ideal = ideal;
-    copy_request(w, i, mask, address, how);
+    copy_request(w, i, mask, address, request);
 }
 
-// Returns how many of the lanes' `sectors` lie in pinned host memory and cross the link.
+// Returns the number of the lanes' `sectors` that are in pinned host memory and cross the link
+// (PCIe or NVLink).
 u32 sectors_on_the_host(const context &c, const u64 *address, lane_mask mask, u32 sectors)
 {
     lane_mask there = 0;
@@ -120,16 +122,17 @@ u32 sectors_on_the_host(const context &c, const u64 *address, lane_mask mask, u3
         if ((c.shadow[address[l] - c.base] & on_host) != 0) there |= bit_of[l];
     });
     if (there == 0 || there == mask) return there == 0 ? 0 : sectors;
-    return distinct_sectors(address, there);
+    return count_distinct_sectors(address, there);
 }
 
-// The largest number of different words that one bank must serve for the lanes of `mask`.
-u32 bank_passes(const u64 *address, lane_mask mask, u32 words)
+// Returns the degree of the bank conflict: the largest number of distinct words in one bank that
+// the lanes of `mask` access.
+u32 conflict_degree(const u64 *address, lane_mask mask, u32 words)
 {
     // By bank; more than 8 words are counted by the slow loop below.
     u32 word[32][8];
     u8 n[32] = {};
-    u32 most = 0;
+    u32 degree = 0;
     u32 spill = 0;
     active(mask, [&](int l) {
         for (u32 k = 0; k < words; ++k) {
@@ -142,28 +145,29 @@ u32 bank_passes(const u64 *address, lane_mask mask, u32 words)
             else
                 spill = 1;
             ++n[bank];
-            if (n[bank] > most) most = n[bank];
+            if (n[bank] > degree) degree = n[bank];
         }
     });
-    if (spill == 0) return most;
-    most = 0; // many words per bank: count each bank exactly
+    if (spill == 0) return degree;
+    degree = 0; // many words per bank: count each bank exactly
     for (u32 bank = 0; bank < 32; ++bank) {
-        u64 mine[32];
+        u64 words_of_bank[32];
         lane_mask lanes = 0;
         active(mask, [&](int l) {
             u32 w = static_cast<u32>(address[l] >> 2), k = (bank - w) & 31;
             if (k >= words) return;
-            mine[l] = w + k;
+            words_of_bank[l] = w + k;
             lanes |= bit_of[l];
         });
-        u32 d = lanes == 0 ? 0 : distinct(mine, lanes);
-        if (d > most) most = d;
+        u32 d = lanes == 0 ? 0 : count_distinct(words_of_bank, lanes);
+        if (d > degree) degree = d;
     }
-    return most;
+    return degree;
 }
 
-// True if lanes pair up with a neighbour, so that two groups form one.
-bool paired(const u64 *address, lane_mask mask, int distance)
+// True if each active lane accesses the same address as lane ^ distance, or that lane is inactive.
+// Two groups of lanes are then served as one.
+bool neighbours_share_address(const u64 *address, lane_mask mask, int distance)
 {
     for (int l = 0; l < 32; ++l) {
         int o = l ^ distance;
@@ -173,42 +177,45 @@ bool paired(const u64 *address, lane_mask mask, int distance)
     return true;
 }
 
-// 4 bytes per lane are served as one group of 32 lanes, 8 bytes as two of 16, 16 bytes as four of
-// 8, or two of 16 if lanes pair up. Each group takes as many passes as its busiest bank has words.
+// 4 bytes per lane are served as one group of 32 lanes, 8 bytes as two groups of 16, 16 bytes as
+// four groups of 8, or two of 16 if neighbours share their address. Each group takes as many
+// wavefronts as the degree of its bank conflict.
 u32 wavefronts_of(const u64 *address, lane_mask mask, u32 bytes)
 {
     u32 words = bytes <= 4 ? 1 : bytes / 4, group = 32 / words;
-    if (words == 4 && (paired(address, mask, 1) || paired(address, mask, 2))) group = 16;
+    if (words == 4 &&
+        (neighbours_share_address(address, mask, 1) || neighbours_share_address(address, mask, 2)))
+        group = 16;
     u32 sum = 0;
     for (u32 first = 0; first < 32; first += group) {
         lane_mask lanes = mask & (low_lanes(group) << first);
-        if (lanes != 0) sum += bank_passes(address, lanes, words);
+        if (lanes != 0) sum += conflict_degree(address, lanes, words);
     }
     return sum;
 }
 
-// The largest number of lanes that use the same address.
-u32 max_on_one(const u64 *address, lane_mask mask)
+// Returns the largest number of active lanes that access the same address.
+u32 max_lanes_per_address(const u64 *address, lane_mask mask)
 {
-    u32 most = 0;
+    u32 lanes = 0;
     while (mask != 0) {
         u64 first = address[__builtin_ctz(mask)];
         lane_mask same = where([=](int l) { return address[l] == first; }) & mask;
         u32 n = static_cast<u32>(__builtin_popcount(same));
-        if (n > most) most = n;
+        if (n > lanes) lanes = n;
         mask &= ~same;
     }
-    return most;
+    return lanes;
 }
 
-void keep_atomic(context &c, const instruction &i, lane_mask mask, const u64 *address, ptx::space s,
-                 u32 bytes, u32 most)
+void keep_worst_atomic(context &c, const instruction &i, lane_mask mask, const u64 *address,
+                       ptx::space s, u32 bytes, u32 same_address)
 {
     site_worst &w = c.worst[i.site];
     u64 first = address[__builtin_ctz(mask)];
     if (w.score != 0 && first != w.address[__builtin_ctz(w.mask)]) w.elsewhere = true;
-    if (most != static_cast<u32>(__builtin_popcount(mask))) w.elsewhere = true;
-    keep_worst(c, i, mask, address, {s, true, bytes}, most, 1);
+    if (same_address != static_cast<u32>(__builtin_popcount(mask))) w.elsewhere = true;
+    keep_worst(c, i, mask, address, {s, true, bytes}, same_address, 1);
     w.kind = access_kind::atomic;
 }
 
@@ -216,48 +223,49 @@ void keep_atomic(context &c, const instruction &i, lane_mask mask, const u64 *ad
 
 // An aligned access of at most 32 bytes lies in one sector.
 void count_device(context &c, const instruction &i, lane_mask mask, const u64 *address,
-                  const access &how, bool contiguous)
+                  const access &request, bool contiguous)
 {
     site_counts &s = c.counted[i.statement];
-    access_counts &a = how.write ? s.global_store : s.global_load;
-    sector_set &set = how.write ? *c.written : *c.read;
+    access_counts &a = request.write ? s.global_store : s.global_load;
+    sector_set &set = request.write ? *c.written : *c.read;
     if (contiguous) {
-        u64 first = address[0] - c.base, last = first + 32 * how.bytes - 1;
+        u64 first = address[0] - c.base, last = first + 32 * request.bytes - 1;
         u32 sectors = static_cast<u32>((last >> 5) - (first >> 5) + 1);
-        add_access(a, mask, how.bytes, sectors, how.bytes);
-        keep_worst(c, i, mask, address, how, sectors, how.bytes);
+        add_access(a, mask, request.bytes, sectors, request.bytes);
+        keep_worst(c, i, mask, address, request, sectors, request.bytes);
         set.add_range(first >> 5, last >> 5);
         s.host_sectors += sectors_on_the_host(c, address, mask, sectors);
         return;
     }
     site_memo &m = c.memos[i.site];
-    if (!same_pattern(m, address, mask, how, 31)) {
-        m.sectors = distinct_sectors(address, mask);
-        m.ideal = (distinct(address, mask) * how.bytes + 31) / 32;
-        // Lanes that share bytes may each have a sector of their own without waste.
-        u32 asked = static_cast<u32>(__builtin_popcount(mask)) * how.bytes / 32;
-        keep_worst(c, i, mask, address, how, m.sectors, m.ideal, asked);
+    if (!same_pattern(m, address, mask, request, 31)) {
+        m.sectors = count_distinct_sectors(address, mask);
+        m.ideal = (count_distinct(address, mask) * request.bytes + 31) / 32;
+        // Lanes that share bytes lower the ideal, but sectors up to the bytes requested are no
+        // waste.
+        u32 requested = static_cast<u32>(__builtin_popcount(mask)) * request.bytes / 32;
+        keep_worst(c, i, mask, address, request, m.sectors, m.ideal, requested);
     }
-    add_access(a, mask, how.bytes, m.sectors, m.ideal);
+    add_access(a, mask, request.bytes, m.sectors, m.ideal);
     mark_sectors(c, address, mask, set);
     s.host_sectors += sectors_on_the_host(c, address, mask, m.sectors);
 }
 
 void count_shared(context &c, const instruction &i, lane_mask mask, const u64 *address,
-                  const access &how, bool contiguous)
+                  const access &request, bool contiguous)
 {
     site_counts &s = c.counted[i.statement];
-    shared_counts &a = how.write ? s.shared_store : s.shared_load;
+    shared_counts &a = request.write ? s.shared_store : s.shared_load;
     u32 wavefronts, ideal;
-    if (contiguous && how.bytes == 4 && (address[0] & 3) == 0) {
+    if (contiguous && request.bytes == 4 && (address[0] & 3) == 0) {
         wavefronts = ideal = 1;
-        keep_worst(c, i, mask, address, how, 1, 1);
+        keep_worst(c, i, mask, address, request, 1, 1);
     } else {
         site_memo &m = c.memos[i.site];
-        if (!same_pattern(m, address, mask, how, 127)) {
-            m.wavefronts = wavefronts_of(address, mask, how.bytes);
-            m.ideal = (distinct(address, mask) * how.bytes + 127) / 128;
-            keep_worst(c, i, mask, address, how, m.wavefronts, m.ideal);
+        if (!same_pattern(m, address, mask, request, 127)) {
+            m.wavefronts = wavefronts_of(address, mask, request.bytes);
+            m.ideal = (count_distinct(address, mask) * request.bytes + 127) / 128;
+            keep_worst(c, i, mask, address, request, m.wavefronts, m.ideal);
         }
         wavefronts = m.wavefronts;
         ideal = m.ideal;
@@ -273,7 +281,7 @@ void count_constant(context &c, const instruction &i, lane_mask mask, const u64 
 {
     site_counts &s = c.counted[i.statement];
     s.constant_requests += 1;
-    s.constant_addresses += distinct(address, mask);
+    s.constant_addresses += count_distinct(address, mask);
 }
 
 void count_local(context &c, const instruction &i, lane_mask mask, const u64 *at, u32 bytes,
@@ -285,7 +293,7 @@ void count_local(context &c, const instruction &i, lane_mask mask, const u64 *at
     u32 sectors = 0, words = bytes <= 4 ? 1 : bytes / 4;
     for (u32 k = 0; k < words; ++k) {
         active(mask, [&](int l) { sector[l] = ((at[l] >> 2) + k) * 4 + l / 8; });
-        sectors += distinct(sector, mask);
+        sectors += count_distinct(sector, mask);
     }
     u32 n = static_cast<u32>(__builtin_popcount(mask));
     add_access(write ? s.local_store : s.local_load, mask, bytes, sectors, (n * bytes + 31) / 32);
@@ -299,12 +307,12 @@ void count_atomic(context &c, const instruction &i, lane_mask mask, const u64 *a
     u32 lanes = static_cast<u32>(__builtin_popcount(mask));
     (s == space::shared ? n.shared_atomics : n.global_atomics) += lanes;
     n.atomic_requests += 1;
-    u32 most = max_on_one(address, mask);
-    n.atomic_same_address += most;
-    keep_atomic(c, i, mask, address, s, bytes, most);
+    u32 same_address = max_lanes_per_address(address, mask);
+    n.atomic_same_address += same_address;
+    keep_worst_atomic(c, i, mask, address, s, bytes, same_address);
     if (s == space::shared) return;
     n.global_atomic_requests += 1;
-    const u32 sectors = distinct_sectors(address, mask);
+    const u32 sectors = count_distinct_sectors(address, mask);
     n.global_atomic_sectors += sectors;
     n.host_sectors += sectors_on_the_host(c, address, mask, sectors);
     mark_sectors(c, address, mask, *c.read);

@@ -1,4 +1,4 @@
-// Atomics and mbarriers: lane after lane.
+// Runs atomics and mbarrier operations, one lane after another.
 #include "access.hpp"
 #include "values.hpp"
 
@@ -9,7 +9,7 @@ struct half_pair { // f16x2
     half low, high;
 };
 
-// Operations take the old value and one or two operands.
+// Operations take the old value and operands b and c of the instruction, and return the new value.
 struct adds {
     template <class T> T operator()(T old, T b, T) const
     {
@@ -30,56 +30,58 @@ constexpr auto atomic_max = [](auto old, auto b, auto) { return old < b ? b : ol
 constexpr auto atomic_and = [](auto old, auto b, auto) { return old & b; };
 constexpr auto atomic_or = [](auto old, auto b, auto) { return old | b; };
 constexpr auto atomic_xor = [](auto old, auto b, auto) { return old ^ b; };
-constexpr auto atomic_exchange = [](auto, auto b, auto) { return b; };
-constexpr auto atomic_compare = [](auto old, auto b, auto c) { return old == b ? c : old; };
+constexpr auto atomic_exch = [](auto, auto b, auto) { return b; };
+constexpr auto atomic_cas = [](auto old, auto b, auto c) { return old == b ? c : old; };
 constexpr auto atomic_inc = [](u32 old, u32 b, u32) { return old >= b ? 0 : old + 1; };
 constexpr auto atomic_dec = [](u32 old, u32 b, u32) { return old == 0 || old > b ? b : old - 1; };
 
-// An mbarrier's word: threads pending in this phase, threads per phase, number of completed
-// phases.
-u64 barrier_of(u64 left, u64 all, u64 ended)
+// The simulator's layout of an mbarrier object: pending count (20 bits), expected arrival count
+// (20 bits), number of completed phases.
+u64 mbarrier_object(u64 pending, u64 expected, u64 phases)
 {
-    return (left & 0xfffff) | (all & 0xfffff) << 20 | ended << mbarrier_phase_bit;
+    return (pending & 0xfffff) | (expected & 0xfffff) << 20 | phases << mbarrier_phase_bit;
 }
-u64 barrier_after(u64 old, u64 came, u64 all)
+u64 expected_arrivals(u64 object) { return object >> 20 & 0xfffff; }
+// Arrives `count` times; the last pending arrival completes the phase.
+u64 mbarrier_after(u64 old, u64 count, u64 expected)
 {
-    u64 left = (old & 0xfffff) - came, ended = old >> mbarrier_phase_bit;
-    return left == 0 ? barrier_of(all, all, ended + 1) : barrier_of(left, all, ended);
+    u64 pending = (old & 0xfffff) - count, phases = old >> mbarrier_phase_bit;
+    return pending == 0 ? mbarrier_object(expected, expected, phases + 1)
+                        : mbarrier_object(pending, expected, phases);
 }
-constexpr auto mbarrier_init = [](u64, u64 threads, u64) {
-    return barrier_of(threads, threads, 0);
+constexpr auto mbarrier_init = [](u64, u64 count, u64) { return mbarrier_object(count, count, 0); };
+constexpr auto mbarrier_arrive = [](u64 old, u64 count, u64) {
+    return mbarrier_after(old, count, expected_arrivals(old));
 };
-constexpr auto mbarrier_arrive = [](u64 old, u64 came, u64) {
-    return barrier_after(old, came, old >> 20 & 0xfffff);
-};
-constexpr auto mbarrier_drop = [](u64 old, u64 came, u64) {
-    return barrier_after(old, came, (old >> 20 & 0xfffff) - came);
+constexpr auto mbarrier_arrive_drop = [](u64 old, u64 count, u64) {
+    return mbarrier_after(old, count, expected_arrivals(old) - count);
 };
 
 template <auto op> constexpr bool reads_old = true;
-template <> constexpr bool reads_old<atomic_exchange> = false;
+template <> constexpr bool reads_old<atomic_exch> = false;
 template <> constexpr bool reads_old<mbarrier_init> = false;
 
-template <auto op, class T> void atomic_window(context &c, const instruction &i, lane_mask mask,
-                                               const u64 *address, const window &w, ptx::space s)
+template <auto op, class T> void atomic_region(context &c, const instruction &i, lane_mask mask,
+                                               const u64 *address, const memory_region &region,
+                                               ptx::space s)
 {
     using R = storage<T>;
-    access how{s, true, sizeof(T)};
-    if (!check_lanes(c, i, mask, address, w, how, reads_old<op>)) return;
+    access request{s, true, sizeof(T)};
+    if (!check_lanes(c, i, mask, address, region, request, reads_old<op>)) return;
     if (c.races != nullptr)
         check_races(c, i, mask, address, s, sizeof(T), access_use::atomic, false);
     if (weakly_ordered(c, i, s)) note_atomic(c, i, mask, address);
     auto b = lanes_of<R>(c, i.b), e = i.c == no_operand ? b : lanes_of<R>(c, i.c);
     R *d = i.d == no_operand ? nullptr : lanes_of<R>(c, i.d);
-    auto serve = [&](int l) {
-        std::byte *at = w.data + (address[l] - w.base);
+    auto update = [&](int l) {
+        std::byte *at = region.data + (address[l] - region.base);
         T old = read_as<T>(at);
-        T operand = read_as<T>(&b[l]), next;
-        // f32 additions flush subnormal numbers in device memory, but not in shared memory.
+        T value = read_as<T>(&b[l]), next;
+        // atom.add.f32 flushes subnormal inputs and results in global memory, but not in shared.
         if constexpr (std::is_same_v<T, float>)
-            next = s == space::shared ? old + operand : flushed(flushed(old) + flushed(operand));
+            next = s == space::shared ? old + value : flushed(flushed(old) + flushed(value));
         else
-            next = op(old, operand, read_as<T>(&e[l]));
+            next = op(old, value, read_as<T>(&e[l]));
         if (__builtin_memcmp(&old, &next, sizeof(T)) != 0) c.changed = true;
         write_as(at, next);
         if (d == nullptr) return;
@@ -88,10 +90,11 @@ template <auto op, class T> void atomic_window(context &c, const instruction &i,
         d[l] = bits;
     };
     if (c.lanes_descend)
-        descending(mask, serve);
+        descending(mask, update);
     else
-        active(mask, serve);
-    active(mask, [&](int l) { fill_initialised(w.shadow + (address[l] - w.base), sizeof(T)); });
+        active(mask, update);
+    active(mask,
+           [&](int l) { fill_initialised(region.shadow + (address[l] - region.base), sizeof(T)); });
     count_atomic(c, i, mask, address, s, sizeof(T));
 }
 
@@ -100,14 +103,14 @@ void atomic_in(context &c, const instruction &i, lane_mask mask)
 {
     u64 address[32];
     addresses_of(c, i, address);
-    const window w = s == space::shared ? shared_at(c, 0) : device_window(c);
-    atomic_window<op, T>(c, i, mask, address, w, s);
+    const memory_region region = s == space::shared ? shared_region(c, 0) : device_region(c);
+    atomic_region<op, T>(c, i, mask, address, region, s);
 }
 template <auto op, class T> void atomic_generic(context &c, const instruction &i, lane_mask mask)
 {
     u64 address[32];
     addresses_of(c, i, address);
-    by_space lanes = sort_lanes(address, mask);
+    space_masks lanes = lanes_by_space(address, mask);
     lane_mask other = lanes.local | lanes.param;
     if (other != 0) {
         int l = __builtin_ctz(other);
@@ -115,9 +118,9 @@ template <auto op, class T> void atomic_generic(context &c, const instruction &i
         return;
     }
     if (lanes.device != 0)
-        atomic_window<op, T>(c, i, lanes.device, address, device_window(c), space::global);
+        atomic_region<op, T>(c, i, lanes.device, address, device_region(c), space::global);
     if (lanes.shared != 0 && !c.stop)
-        atomic_window<op, T>(c, i, lanes.shared, address, shared_at(c, shared_window),
+        atomic_region<op, T>(c, i, lanes.shared, address, shared_region(c, shared_window),
                              space::shared);
 }
 
@@ -154,14 +157,14 @@ void list_atomics(handler_sink &out)
     atomic_row<atomic_or, u64>(out, "or", "b64");
     atomic_row<atomic_xor, u32>(out, "xor", "b32");
     atomic_row<atomic_xor, u64>(out, "xor", "b64");
-    atomic_row<atomic_exchange, u32>(out, "exch", "b32");
-    atomic_row<atomic_exchange, u64>(out, "exch", "b64");
-    atomic_row<atomic_compare, u16>(out, "cas", "b16");
-    atomic_row<atomic_compare, u32>(out, "cas", "b32");
-    atomic_row<atomic_compare, u64>(out, "cas", "b64");
+    atomic_row<atomic_exch, u32>(out, "exch", "b32");
+    atomic_row<atomic_exch, u64>(out, "exch", "b64");
+    atomic_row<atomic_cas, u16>(out, "cas", "b16");
+    atomic_row<atomic_cas, u32>(out, "cas", "b32");
+    atomic_row<atomic_cas, u64>(out, "cas", "b64");
     atomic_row<mbarrier_init, u64>(out, "mbarrier_init", "b64");
     atomic_row<mbarrier_arrive, u64>(out, "mbarrier_arrive", "b64");
-    atomic_row<mbarrier_drop, u64>(out, "mbarrier_arrive_drop", "b64");
+    atomic_row<mbarrier_arrive_drop, u64>(out, "mbarrier_arrive_drop", "b64");
     atomic_row<atomic_inc, u32>(out, "inc", "u32");
     atomic_row<atomic_dec, u32>(out, "dec", "u32");
 }

@@ -1,10 +1,10 @@
-// Operations on bits: logic, also of predicates, shifts, bit fields, and permutations of bytes.
+// Runs bit operations: logic, also on predicates, shifts, bit fields, and byte permutations.
 #include "lane_operations.hpp"
 
 namespace simulator::core::SIMULATOR_LEVEL {
 namespace {
 
-// Costly operations run for active lanes only.
+// Unlike unary(), runs for active lanes only: for costly operations.
 template <auto op, class T> void unary_each(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<storage<T>>(c, i.a);
@@ -48,13 +48,13 @@ constexpr auto population = [](auto a) { return static_cast<u32>(__builtin_popco
 constexpr auto leading_zeros = []<class T>(T a) -> u32 {
     return a == 0 ? 8 * sizeof(T) : static_cast<u32>(__builtin_clzll(a)) - (64 - 8 * sizeof(T));
 };
-// Position of the most significant bit that is no sign bit; all ones: none.
-constexpr auto top_bit = []<class T>(T a) -> u32 {
+// bfind: position of the most significant non-sign bit, or 0xffffffff if there is none.
+constexpr auto highest_bit = []<class T>(T a) -> u32 {
     auto v = static_cast<std::make_unsigned_t<T>>(a < 0 ? ~a : a);
     return v == 0 ? ~0u : 63 - static_cast<u32>(__builtin_clzll(v));
 };
-constexpr auto top_bit_shift = []<class T>(T a) -> u32 {
-    u32 p = top_bit(a);
+constexpr auto highest_bit_shift = []<class T>(T a) -> u32 {
+    u32 p = highest_bit(a);
     return p == ~0u ? p : static_cast<u32>(8 * sizeof(T) - 1) - p;
 };
 constexpr auto reversed_bits = []<class T>(T a) {
@@ -63,7 +63,8 @@ constexpr auto reversed_bits = []<class T>(T a) {
     return r;
 };
 
-// A signed field is extended by its top bit, or by the operand's if the field reaches beyond it.
+// A signed field is sign-extended from its top bit or, if it reaches beyond the operand, from the
+// operand's.
 template <class T> void bit_field_extract(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<storage<T>>(c, i.a);
@@ -86,7 +87,7 @@ template <class T> void bit_field_extract(context &c, const instruction &i, lane
     });
 }
 
-// bfi d, a, b, position, length: the last two are passed as a list.
+// bfi d, a, b, position, length: position is operand c, length the one in i.extra.
 template <class T> void bit_field_insert(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<T>(c, i.a), b = lanes_of<T>(c, i.b), d = lanes_of<T>(c, i.d);
@@ -123,7 +124,8 @@ template <bool left, bool clamp> void funnel(context &c, const instruction &i, l
     });
 }
 
-void logic3(context &c, const instruction &i, lane_mask mask)
+// The truth table is in i.extra: bit 4 a + 2 b + c is the result for these input bits.
+void lop3(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<u32>(c, i.a), b = lanes_of<u32>(c, i.b), e = lanes_of<u32>(c, i.c);
     u32 term[8];
@@ -169,7 +171,8 @@ void permute_bytes(context &c, const instruction &i, lane_mask mask)
     });
 }
 
-// Position of the n-th set bit, from `base` upwards, or downwards if n is negative.
+// fns d, mask, base, n: position of the n-th set bit from `base` upwards, or downwards if n is
+// negative. For n = 0: base, if its bit is set.
 void nth_set_bit(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<u32>(c, i.a), b = lanes_of<u32>(c, i.b), e = lanes_of<u32>(c, i.c);
@@ -210,8 +213,8 @@ template <class T> void logic_rows(handler_sink &out, const char *type)
 }
 template <class... T> void field_rows(handler_sink &out)
 {
-    (out.add("bfind", type_name<T>, to_u32<top_bit, T>), ...);
-    (out.add("bfind.shiftamt", type_name<T>, to_u32<top_bit_shift, T>), ...);
+    (out.add("bfind", type_name<T>, to_u32<highest_bit, T>), ...);
+    (out.add("bfind.shiftamt", type_name<T>, to_u32<highest_bit_shift, T>), ...);
     (out.add("bfe", type_name<T>, bit_field_extract<T>), ...);
 }
 
@@ -246,7 +249,7 @@ void list_bits(handler_sink &out)
     out.add("shf.r.clamp", "b32", funnel<false, true>);
     out.add("shf.r.wrap", "b32", funnel<false, false>);
     out.add("fns", "b32", nth_set_bit);
-    out.add("lop3", "b32", logic3);
+    out.add("lop3", "b32", lop3);
     out.add("prmt", "b32", permute_bytes);
 }
 

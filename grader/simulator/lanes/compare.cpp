@@ -1,4 +1,4 @@
-// Comparison, and selection by a predicate or a sign: setp, set, selp and slct.
+// Runs comparisons, and selections by a predicate or a sign: setp, set, selp and slct.
 #include "lane_operations.hpp"
 
 namespace simulator::core::SIMULATOR_LEVEL {

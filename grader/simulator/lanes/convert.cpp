@@ -1,4 +1,5 @@
-// Conversion between types (cvt), and moves between registers of any width, with vectors (mov).
+// Runs conversions between types (cvt), and moves between registers of any width, also packing and
+// unpacking vectors (mov).
 #include "lane_operations.hpp"
 
 #include <cmath>
@@ -22,7 +23,7 @@ template <class T> inline T rounded(T v, u32 mode)
     }
 }
 
-// An exact conversion needs none.
+// Without a rounding modifier the conversion is exact: any mode will do.
 inline rounding rounding_of(u32 mode)
 {
     return mode == convert_exact ? rounding::nearest
@@ -36,8 +37,8 @@ template <class D> constexpr D largest = is_signed<D>
 template <class D>
 constexpr D smallest = is_signed<D> ? static_cast<D>(u64{1} << (8 * sizeof(D) - 1)) : D(0);
 
-// Clamps. NaN becomes 0 up to 32 bits, and beyond that the bit pattern with only the sign set, as
-// on hardware.
+// Clamps. NaN becomes 0, or 1 << 63 in 64-bit results. PTX ISA 9.0 (cvt) agrees for sources of 16
+// and 32 bits; from f64, however, NaN becomes 1 << (bits - 1) in narrower results, too.
 template <class D, class S> inline D float_to_integer(S v)
 {
     constexpr S high = static_cast<S>(largest<D>), low = static_cast<S>(smallest<D>);

@@ -1,7 +1,7 @@
-// Arithmetic on f32 and f64.
+// Runs arithmetic on f32 and f64.
 //
-// Compiled without contraction of a * b + c. It follows IEEE where PTX does; the approximate forms
-// are computed accurately.
+// Compiled without contraction of a * b + c. It follows IEEE 754 where PTX does; the .approx and
+// .full forms are computed accurately.
 #include "lane_operations.hpp"
 
 #include <cmath>
@@ -57,7 +57,7 @@ void float_sign(context &c, const instruction &i, lane_mask mask)
           [=](int l) { return bits_of<T>(op(flush_if<ftz>(value_of<T>(a[l])))); });
 }
 
-// Applies an operation with the modifiers .ftz and .sat.
+// Applies an operation with the modifiers .ftz and .sat; a NaN result becomes the canonical one.
 template <auto op, bool ftz, bool sat, class... T> inline auto modified(T... values)
 {
     auto v = canonical(flush_if<ftz>(op(flush_if<ftz>(values)...)));
@@ -119,7 +119,8 @@ template <class T, number_test t> void test_number(context &c, const instruction
     set_predicate(c, i.d, mask, r);
 }
 
-// Sums, products and quotients of two operands may leave the rounding out.
+// add, sub and mul default to .rn. So does div here, although only PTX ISA 1.3 and earlier allow it
+// without a modifier.
 template <auto op, int operands, class T, bool ftz = false, bool sat = false>
 void rounded_rows(handler_sink &out, const char *name, const char *type)
 {
@@ -137,7 +138,7 @@ template <auto op, int operands> void arithmetic(handler_sink &out, const char *
     rounded_rows<op, operands, float, true, true>(out, name, "ftz.sat.f32");
     rounded_rows<op, operands, double>(out, name, "f64");
 }
-template <auto op> void root(handler_sink &out, const char *name)
+template <auto op> void reciprocal_or_root(handler_sink &out, const char *name)
 {
     rounded_rows<op, 1, float>(out, name, "f32");
     rounded_rows<op, 1, float, true>(out, name, "ftz.f32");
@@ -151,7 +152,7 @@ template <auto op> void function(handler_sink &out, const char *name)
     out.add(name, "approx.f32", float_function<op, false>);
     out.add(name, "approx.ftz.f32", float_function<op, true>);
 }
-template <auto op> void extreme(handler_sink &out, const char *name)
+template <auto op> void min_max(handler_sink &out, const char *name)
 {
     out.add(name, "f32", float_operation<op, 2, float>);
     out.add(name, "f64", float_operation<op, 2, double>);
@@ -181,19 +182,19 @@ void list_floats(handler_sink &out)
         out.add("div", how, "f32", float_operation<float_div, 2, float>);
         out.add("div", how, "ftz.f32", float_operation<float_div, 2, float, true>);
     }
-    root<float_rcp>(out, "rcp");
-    root<float_sqrt>(out, "sqrt");
-    root<float_rsqrt>(out, "rsqrt");
+    reciprocal_or_root<float_rcp>(out, "rcp");
+    reciprocal_or_root<float_sqrt>(out, "sqrt");
+    reciprocal_or_root<float_rsqrt>(out, "rsqrt");
     out.add("rsqrt.approx", "f64", float_operation<float_rsqrt, 1, double>);
     function<float_sin>(out, "sin");
     function<float_cos>(out, "cos");
     function<float_ex2>(out, "ex2");
     function<float_lg2>(out, "lg2");
     function<float_tanh>(out, "tanh");
-    extreme<float_min>(out, "min");
-    extreme<float_max>(out, "max");
-    extreme<float_min_nan>(out, "min.NaN");
-    extreme<float_max_nan>(out, "max.NaN");
+    min_max<float_min>(out, "min");
+    min_max<float_max>(out, "max");
+    min_max<float_min_nan>(out, "min.NaN");
+    min_max<float_max_nan>(out, "max.NaN");
     out.add("min.ftz", "f32", float_operation<float_min, 2, float, true>);
     out.add("max.ftz", "f32", float_operation<float_max, 2, float, true>);
     out.add("abs", "f32", float_sign<float_abs, float, false>);

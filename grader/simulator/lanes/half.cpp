@@ -1,4 +1,4 @@
-// Arithmetic on f16 and bf16, one or two per register: computed in higher precision, rounded once.
+// Runs arithmetic on f16 and bf16, one or two per register: computed in f64 and rounded once.
 //
 // The modifiers of an instruction are half_flags in instruction::extra.
 #include "lane_operations.hpp"
@@ -13,14 +13,14 @@ struct f16 {
     static constexpr u32 one = 0x3c00;
     static double value(u32 bits) { return widen({static_cast<u16>(bits)}); }
     static u32 bits(double v) { return narrow(v).bits; }
-    static bool tiny(u32 bits) { return (bits & 0x7c00) == 0; }
+    static bool is_zero_or_subnormal(u32 bits) { return (bits & 0x7c00) == 0; }
 };
 
 struct bf16 {
     static constexpr const char *name = "bf16", *pair = "bf16x2";
     static constexpr u32 one = 0x3f80;
     static double value(u32 bits) { return value_of<float>(bits << 16); }
-    static bool tiny(u32 bits) { return (bits & 0x7f80) == 0; }
+    static bool is_zero_or_subnormal(u32 bits) { return (bits & 0x7f80) == 0; }
     static u32 bits(double v)
     {
         if (v != v) return 0x7fff;
@@ -33,9 +33,9 @@ struct bf16 {
     }
 };
 
-// Returns a + b rounded to odd: if the sum is not exact its last bit is 1, so that rounding it
-// again to few bits gives the same result as rounding once.
-double sum_to_odd(double a, double b)
+// Returns a + b rounded to odd: the last bit of an inexact sum is 1, so that rounding it again to
+// fewer bits gives the same result as rounding once (Boldo and Melquiond 2008).
+double sum_rounded_to_odd(double a, double b)
 {
     double s = a + b, part = s - a, error = (a - (s - part)) + (b - part);
     if (!(error != 0) || !std::isfinite(s) || (bits_of(s) & 1) != 0) return s;
@@ -45,9 +45,9 @@ double sum_to_odd(double a, double b)
 constexpr auto half_add = [](double a, double b, double) { return a + b; };
 constexpr auto half_sub = [](double a, double b, double) { return a - b; };
 constexpr auto half_mul = [](double a, double b, double) { return a * b; };
-constexpr auto half_fma = [](double a, double b, double c) { return sum_to_odd(a * b, c); };
-// The smaller operand, or the larger; -0 is smaller than 0.
-template <bool smaller> double extreme_of(double a, double b, double)
+constexpr auto half_fma = [](double a, double b, double c) { return sum_rounded_to_odd(a * b, c); };
+// Returns the smaller operand, or the larger; -0 is smaller than +0, and NaN is neither.
+template <bool smaller> double min_or_max(double a, double b, double)
 {
     if (a != a || b != b) return a != a ? b : a;
     if (a == 0 && b == 0) return std::signbit(a) == smaller ? a : b;
@@ -56,13 +56,14 @@ template <bool smaller> double extreme_of(double a, double b, double)
 constexpr auto half_ex2 = [](double a, double, double) { return std::exp2(a); };
 constexpr auto half_tanh = [](double a, double, double) { return std::tanh(a); };
 
-template <class F> u32 finish(double r, u32 flags, bool nan)
+// Applies the modifiers, and rounds. `nan`: an operand was NaN.
+template <class F> u32 rounded_result(double r, u32 flags, bool nan)
 {
     if ((flags & half_nan) != 0 && nan) r = __builtin_nan("");
     if ((flags & half_saturate) != 0) r = saturated(r); // NaN becomes 0
     if ((flags & half_relu) != 0 && (r < 0 || (r == 0 && std::signbit(r)))) r = 0;
     u32 bits = F::bits(r);
-    return (flags & half_ftz) != 0 && F::tiny(bits) ? bits & 0x8000 : bits;
+    return (flags & half_ftz) != 0 && F::is_zero_or_subnormal(bits) ? bits & 0x8000 : bits;
 }
 
 template <auto op, class F, int count, int operands>
@@ -73,13 +74,14 @@ void half_operation(context &c, const instruction &i, lane_mask mask)
     u32 flags = i.extra;
     auto part = [=](u32 v, int h) {
         u32 bits = v >> (16 * h) & 0xffff;
-        return F::value((flags & half_ftz) != 0 && F::tiny(bits) ? bits & 0x8000 : bits);
+        return F::value((flags & half_ftz) != 0 && F::is_zero_or_subnormal(bits) ? bits & 0x8000
+                                                                                 : bits);
     };
     active(mask, [=](int l) {
         u32 r = 0;
         for (int h = 0; h < count; ++h) {
             double x = part(a[l], h), y = part(b[l], h), z = part(e[l], h);
-            r |= finish<F>(op(x, y, z), flags, x != x || y != y) << (16 * h);
+            r |= rounded_result<F>(op(x, y, z), flags, x != x || y != y) << (16 * h);
         }
         d[l] = r;
     });
@@ -113,7 +115,7 @@ bool holds(u32 comparison, double a, double b)
         return ordered;
     case half_nan_test:
         return !ordered;
-    default: // the same, but true if an operand is NaN
+    default: // half_equ to half_geu: the same, but true if an operand is NaN
         return !ordered || holds(comparison - half_equ, a, b);
     }
 }
@@ -126,7 +128,7 @@ template <class F> lane_mask compared(context &c, const instruction &i, lane_mas
     bool ftz = (i.extra & combine_ftz) != 0;
     auto part = [=](u32 v) {
         u32 bits = v >> (16 * h) & 0xffff;
-        return F::value(ftz && F::tiny(bits) ? bits & 0x8000 : bits);
+        return F::value(ftz && F::is_zero_or_subnormal(bits) ? bits & 0x8000 : bits);
     };
     lane_mask v = 0;
     active(mask, [&](int l) {
@@ -193,8 +195,8 @@ template <class F> void format(handler_sink &out)
     operation<half_sub, F, 2>(out, "half.sub");
     operation<half_mul, F, 2>(out, "half.mul");
     operation<half_fma, F, 3>(out, "half.fma");
-    operation<extreme_of<true>, F, 2>(out, "half.min");
-    operation<extreme_of<false>, F, 2>(out, "half.max");
+    operation<min_or_max<true>, F, 2>(out, "half.min");
+    operation<min_or_max<false>, F, 2>(out, "half.max");
     operation<half_ex2, F, 1>(out, "half.ex2");
     operation<half_tanh, F, 1>(out, "half.tanh");
     out.add("half.neg", F::name, half_sign<0x8000, true>);

@@ -1,4 +1,5 @@
-// Declares how files compiled once per instruction set register their handlers.
+// Defines the selectors that decoder and handlers share, and how files compiled once per
+// instruction set list their handlers.
 #pragma once
 
 #include "simulator/core/core.hpp"
@@ -26,7 +27,7 @@ enum convert_flags : std::uint32_t { // of cvt
     convert_ftz = 16,
 };
 
-// An mbarrier's word counts completed phases from this bit on.
+// An mbarrier object counts completed phases from this bit on.
 inline constexpr unsigned mbarrier_phase_bit = 40;
 enum half_flags : std::uint32_t { // of arithmetic on f16 and bf16
     half_ftz = 1,
@@ -53,7 +54,7 @@ enum half_comparison : std::uint32_t {
     half_nan_test,
 };
 
-// Receives rows of the opcode table; the name's parts are joined with dots.
+// Receives the rows of the opcode table; the parts of a name are joined with dots.
 class handler_sink {
 public:
     virtual ~handler_sink() = default;
@@ -62,7 +63,7 @@ public:
     virtual void add(const char *op, const char *a, const char *b, const char *c, handler) = 0;
 };
 
-// Lists the handlers compiled for one instruction set.
+// Each lists the handlers compiled for one instruction set of the CPU.
 #if defined(__x86_64__)
 namespace x86_64_v2 {
 void list_handlers(handler_sink &);

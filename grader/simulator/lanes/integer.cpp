@@ -1,4 +1,4 @@
-// Integer arithmetic: sums, products, quotients, carry chains, and dot products of bytes.
+// Runs integer arithmetic: sums, products, quotients, carry chains, and dot products of bytes.
 #include "lane_operations.hpp"
 
 namespace simulator::core::SIMULATOR_LEVEL {
@@ -75,10 +75,10 @@ constexpr auto remainder = []<class T>(T a, T b) {
     }
     return static_cast<T>(a % b);
 };
-constexpr auto least = [](auto a, auto b) { return a < b ? a : b; };
-constexpr auto most = [](auto a, auto b) { return a < b ? b : a; };
-constexpr auto negative = []<class T>(T a) { return sub(T(0), a); };
-constexpr auto absolute = [](auto a) { return a < 0 ? negative(a) : a; };
+constexpr auto minimum = [](auto a, auto b) { return a < b ? a : b; };
+constexpr auto maximum = [](auto a, auto b) { return a < b ? b : a; };
+constexpr auto negate = []<class T>(T a) { return sub(T(0), a); };
+constexpr auto absolute = [](auto a) { return a < 0 ? negate(a) : a; };
 
 template <class A, class B> void dot4(context &c, const instruction &i, lane_mask mask)
 {
@@ -133,9 +133,9 @@ template <class T> void absolute_differences(handler_sink &out, const char *type
     out.add("vabsdiff4.u32", type, type, "add", absolute_difference4<T, true>);
 }
 
-// Carry chains. CC.CF is a predicate at i.extra, one bit per lane. As on hardware a subtraction is
-// a + ~b + 1, so it produces a carry, the opposite of a borrow: sub.cc then addc adds one if
-// nothing was borrowed.
+// Carry chains. The carry flag CC.CF is a predicate at i.extra, one bit per lane. As in SASS, a
+// subtraction is a + ~b + 1 and its carry is the opposite of the borrow of PTX: sub.cc followed by
+// addc adds one if nothing was borrowed.
 enum class chain { add, sub, mad_lo, mad_hi };
 template <class T, chain kind, bool in, bool out>
 void with_carry(context &c, const instruction &i, lane_mask mask)
@@ -175,13 +175,13 @@ template <class... T> void arithmetic(handler_sink &out)
     (out.add("sad", type_name<T>, ternary<sad, T>), ...);
     (out.add("div", type_name<T>, binary_each<quotient, T>), ...);
     (out.add("rem", type_name<T>, binary_each<remainder, T>), ...);
-    (out.add("min", type_name<T>, binary<least, T>), ...);
-    (out.add("max", type_name<T>, binary<most, T>), ...);
+    (out.add("min", type_name<T>, binary<minimum, T>), ...);
+    (out.add("max", type_name<T>, binary<maximum, T>), ...);
 }
 template <class... T> void sign_operations(handler_sink &out)
 {
     (out.add("abs", type_name<T>, unary<absolute, T>), ...);
-    (out.add("neg", type_name<T>, unary<negative, T>), ...);
+    (out.add("neg", type_name<T>, unary<negate, T>), ...);
 }
 template <class... T> void wide_products(handler_sink &out)
 {

@@ -1,4 +1,4 @@
-// Handlers that apply one operation, a lambda, to each lane.
+// Defines handlers that apply one operation, a lambda, to each lane.
 #pragma once
 
 #include "values.hpp"
@@ -28,13 +28,14 @@ template <auto op, class T> void ternary(context &c, const instruction &i, lane_
     });
 }
 
-// The comparison's result combined with predicate c: setp and set.
+// Returns the result of setp or set: that of the comparison, combined with predicate c by the
+// boolean operator, if any.
 inline lane_mask combined(context &c, const instruction &i, lane_mask v)
 {
-    u32 how = i.extra & combine_mask;
-    if (how == combine_none) return v;
+    u32 operation = i.extra & combine_mask;
+    if (operation == combine_none) return v;
     lane_mask p = predicate(c, i.c, i.flags & negate_c);
-    return how == combine_and ? v & p : how == combine_or ? v | p : v ^ p;
+    return operation == combine_and ? v & p : operation == combine_or ? v | p : v ^ p;
 }
 
 } // namespace simulator::core::SIMULATOR_LEVEL

@@ -1,6 +1,6 @@
-// Loops over the lanes of a warp that the compiler can vectorise. Compiled once for each
-// instruction set: everything here is in the namespace SIMULATOR_LEVEL and uses no code of library
-// templates.
+// Defines loops over the lanes of a warp that the compiler can vectorise. They are compiled once
+// per instruction set of the CPU: everything here is in the namespace SIMULATOR_LEVEL and uses no
+// library templates, whose copies the linker would merge across instruction sets.
 #pragma once
 
 #include "handler_table.hpp"
@@ -12,7 +12,7 @@
 #endif
 
 // Placed before a loop: no lane reads what another writes, so vector code needs no check for
-// overlap. clang has no such hint that is not also a demand, and checks.
+// overlap. clang's counterpart also demands that the loop be vectorised, so clang keeps the check.
 #if defined(__clang__)
 #define INDEPENDENT_LANES
 #else
@@ -49,8 +49,8 @@ inline lane_mask predicate(context &c, operand o, int negate)
     return predicate(c, o) ^ (negate != 0 ? all_lanes : 0);
 }
 
-// Sets d[lane] = f(lane) for the lanes of `mask`. f is evaluated for all lanes, so it must be
-// cheap and safe.
+// Sets d[lane] = f(lane) for the lanes of `mask`. f is evaluated for all lanes, so it must be cheap
+// and must not fault for inactive ones.
 template <class T, class F> inline void every(T *d, lane_mask mask, F f)
 {
     if (mask == all_lanes) {
@@ -82,7 +82,7 @@ template <class F> inline void descending(lane_mask mask, F f)
         if ((mask & bit_of[l]) != 0) f(l);
 }
 
-// The lanes for which f is true.
+// Returns the lanes for which f is true; f is evaluated for all lanes.
 template <class F> inline lane_mask where(F f)
 {
     lane_mask bits = 0;
@@ -98,7 +98,7 @@ inline void set_predicate(context &c, operand o, lane_mask mask, lane_mask value
     p = (p & ~mask) | (value & mask);
 }
 
-// The handlers of each file of this folder, which list_handlers lists together.
+// Each lists the handlers of one file of this folder; list_handlers calls them all.
 void list_integers(handler_sink &);
 void list_bits(handler_sink &);
 void list_floats(handler_sink &);

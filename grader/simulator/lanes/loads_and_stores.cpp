@@ -1,5 +1,5 @@
-// Loads and stores, also of parameters: each checks its lanes, counts the request and moves the
-// bytes.
+// Runs loads and stores, also of parameters: each checks its lanes, checks for races, moves the
+// bytes and counts the request.
 #include "access.hpp"
 
 #include <type_traits>
@@ -15,16 +15,18 @@ namespace {
 template <int bytes> using bytes_as = std::conditional_t<
     bytes == 1, u8, std::conditional_t<bytes == 2, u16, std::conditional_t<bytes == 4, u32, u64>>>;
 
-// True if all shadow bytes of a range have the bits `need` and none of `never`. Inlined so that a
-// constant size unrolls the loop.
-__attribute__((always_inline)) inline bool all_have(const u8 *shadow, u32 bytes, u8 need, u8 never)
+// True if all shadow bytes of a range have the bits `required` and none of `forbidden`. Inlined so
+// that a constant size unrolls the loop.
+__attribute__((always_inline)) inline bool all_have(const u8 *shadow, u32 bytes, u8 required,
+                                                    u8 forbidden)
 {
     u8 lacks = 0;
     for (u32 k = 0; k < bytes; ++k)
-        lacks |= static_cast<u8>((~shadow[k] & need) | (shadow[k] & never));
+        lacks |= static_cast<u8>((~shadow[k] & required) | (shadow[k] & forbidden));
     return lacks == 0;
 }
 
+// Loads a value and sign- or zero-extends it to the register.
 template <int bytes, class R> inline R extended(const std::byte *p, bool sign)
 {
     using T = bytes_as<bytes>;
@@ -42,17 +44,19 @@ inline operand element(context &c, const instruction &i, operand single, int k)
 
 // The common case of loads and stores: consecutive lanes, consecutive addresses, no problem.
 template <int bytes> inline bool contiguous_and_clean(const instruction &i, const u64 *address,
-                                                      const window &w, u8 need, u8 never)
+                                                      const memory_region &region, u8 required,
+                                                      u8 forbidden)
 {
-    u64 step = static_cast<u64>(bytes) * i.count, at = address[0] - w.base;
+    u64 step = static_cast<u64>(bytes) * i.count, at = address[0] - region.base;
     if (!evenly_spaced(address, step)) return false;
-    if ((address[0] & (step - 1)) != 0 || at >= w.bytes || w.bytes - at < 32 * step) return false;
-    if (i.count == 1) return all_have(w.shadow + at, 32 * bytes, need, never);
-    return all_have(w.shadow + at, static_cast<u32>(32 * step), need, never);
+    if ((address[0] & (step - 1)) != 0 || at >= region.bytes || region.bytes - at < 32 * step)
+        return false;
+    if (i.count == 1) return all_have(region.shadow + at, 32 * bytes, required, forbidden);
+    return all_have(region.shadow + at, static_cast<u32>(32 * step), required, forbidden);
 }
 
-// Fast path for scattered lanes of 4 bytes each, without problems and within 1 GiB of the first
-// active lane: their distances from it. Inactive lanes use the first active lane's address.
+// For the fast path of scattered 4-byte accesses without problems: the distances of the lanes from
+// the first active lane, all within 1 GiB. Inactive lanes use the first active lane's address.
 struct near_lanes {
     alignas(64) s32 distance[32];
     u64 first;
@@ -76,58 +80,60 @@ inline void gather(u32 *value, const std::byte *from, const s32 *distance)
 }
 #endif
 
-inline bool near_and_clean(near_lanes &n, lane_mask mask, const u64 *address, const window &w,
-                           u8 need, u8 never)
+inline bool near_and_clean(near_lanes &n, lane_mask mask, const u64 *address,
+                           const memory_region &region, u8 required, u8 forbidden)
 {
     n.first = address[__builtin_ctz(mask)];
-    u64 limit = w.bytes - 4, wrong = 0, far = 0, low = 0;
+    u64 limit = region.bytes - 4, wrong = 0, far = 0, low = 0;
     INDEPENDENT_LANES
     for (int l = 0; l < 32; ++l) {
-        u64 a = (mask & bit_of[l]) != 0 ? address[l] : n.first, at = a - w.base;
+        u64 a = (mask & bit_of[l]) != 0 ? address[l] : n.first, at = a - region.base;
         wrong |= at | (limit - at); // the top bit of either is set if outside
         far |= a - n.first + (u64{1} << 30);
         low |= a;
         n.distance[l] = static_cast<s32>(a - n.first);
     }
-    if (w.bytes < 4 || wrong >> 63 != 0 || far >> 31 != 0 || (low & 3) != 0) return false;
-    const u8 *shadow = w.shadow + (n.first - w.base);
-    u32 each = 0x01010101u, lacks = 0, wanted = each * need, unwanted = each * never;
+    if (region.bytes < 4 || wrong >> 63 != 0 || far >> 31 != 0 || (low & 3) != 0) return false;
+    const u8 *shadow = region.shadow + (n.first - region.base);
+    u32 each = 0x01010101u, lacks = 0, all_required = each * required,
+        all_forbidden = each * forbidden;
     alignas(64) u32 found[32];
     gather(found, reinterpret_cast<const std::byte *>(shadow), n.distance);
     INDEPENDENT_LANES
-    for (int l = 0; l < 32; ++l) lacks |= (~found[l] & wanted) | (found[l] & unwanted);
+    for (int l = 0; l < 32; ++l) lacks |= (~found[l] & all_required) | (found[l] & all_forbidden);
     return lacks == 0;
 }
 
-template <int bytes, class R> void load_window(context &c, const instruction &i, lane_mask mask,
-                                               const u64 *address, const window &w, ptx::space s)
+template <int bytes, class R> void load_region(context &c, const instruction &i, lane_mask mask,
+                                               const u64 *address, const memory_region &region,
+                                               ptx::space s)
 {
-    access how{s, false, static_cast<u32>(bytes) * i.count};
+    access request{s, false, static_cast<u32>(bytes) * i.count};
     bool sign = (i.flags & signed_value) != 0;
-    u8 need = bits_needed(c, s) | (c.check_initialised ? u8{initialised} : u8{0});
+    u8 required = required_bits(c, s) | (c.check_initialised ? u8{initialised} : u8{0});
     bool contiguous =
-        mask == all_lanes && contiguous_and_clean<bytes>(i, address, w, need, c.closed);
+        mask == all_lanes && contiguous_and_clean<bytes>(i, address, region, required, c.closed);
     if constexpr (bytes == 4 && sizeof(R) == 4) {
         near_lanes n;
         if (!contiguous && i.count == 1 && !weakly_ordered(c, i, s) &&
-            near_and_clean(n, mask, address, w, need, c.closed)) {
-            note_access(c, i, mask, address, how, false);
+            near_and_clean(n, mask, address, region, required, c.closed)) {
+            note_access(c, i, mask, address, request, false);
             alignas(64) u32 value[32];
-            gather(value, w.data + (n.first - w.base), n.distance);
+            gather(value, region.data + (n.first - region.base), n.distance);
             every(lanes_of<u32>(c, i.d), mask, [&](int l) { return value[l]; });
-            count_window(c, i, mask, address, how, false);
+            count_region(c, i, mask, address, request, false);
             return;
         }
     }
-    if (!contiguous && !check_lanes(c, i, mask, address, w, how, true)) return;
-    note_access(c, i, mask, address, how, contiguous);
-    const std::byte *start = w.data - w.base + (contiguous ? address[0] : 0);
+    if (!contiguous && !check_lanes(c, i, mask, address, region, request, true)) return;
+    note_access(c, i, mask, address, request, contiguous);
+    const std::byte *start = region.data - region.base + (contiguous ? address[0] : 0);
     for (int k = 0; k < i.count; ++k) {
         operand o = element(c, i, i.d, k);
         if (o == no_operand) continue;
         R *d = lanes_of<R>(c, o);
         const std::byte *from = start + k * bytes;
-        u32 step = how.bytes;
+        u32 step = request.bytes;
         if (!contiguous) {
             active(mask, [&](int l) { d[l] = extended<bytes, R>(from + address[l], sign); });
         } else if (i.count == 1) {
@@ -143,37 +149,39 @@ template <int bytes, class R> void load_window(context &c, const instruction &i,
                    [&](int l) { d[l] = extended<bytes, R>(older[l], sign); });
         }
     }
-    count_window(c, i, mask, address, how, contiguous);
+    count_region(c, i, mask, address, request, contiguous);
 }
 
 template <int bytes> inline bool may_store(context &c, const instruction &i, lane_mask mask,
-                                           const u64 *address, const window &w, const access &how,
-                                           u8 never)
+                                           const u64 *address, const memory_region &region,
+                                           const access &request, u8 forbidden)
 {
     if (bytes == 4 && i.count == 1) {
         near_lanes n;
-        if (near_and_clean(n, mask, address, w, bits_needed(c, how.space), never)) return true;
+        if (near_and_clean(n, mask, address, region, required_bits(c, request.space), forbidden))
+            return true;
     }
-    return check_lanes(c, i, mask, address, w, how, false);
+    return check_lanes(c, i, mask, address, region, request, false);
 }
 
-template <int bytes, class R> void store_window(context &c, const instruction &i, lane_mask mask,
-                                                const u64 *address, const window &w, ptx::space s)
+template <int bytes, class R> void store_region(context &c, const instruction &i, lane_mask mask,
+                                                const u64 *address, const memory_region &region,
+                                                ptx::space s)
 {
     using T = bytes_as<bytes>;
-    access how{s, true, static_cast<u32>(bytes) * i.count};
-    u8 never = c.check_memory ? static_cast<u8>(read_only | c.closed) : u8{0};
-    bool contiguous =
-        mask == all_lanes && contiguous_and_clean<bytes>(i, address, w, bits_needed(c, s), never);
-    if (!contiguous && !may_store<bytes>(c, i, mask, address, w, how, never)) return;
-    note_access(c, i, mask, address, how, contiguous);
+    access request{s, true, static_cast<u32>(bytes) * i.count};
+    u8 forbidden = c.check_memory ? static_cast<u8>(read_only | c.closed) : u8{0};
+    bool contiguous = mask == all_lanes && contiguous_and_clean<bytes>(
+                                               i, address, region, required_bits(c, s), forbidden);
+    if (!contiguous && !may_store<bytes>(c, i, mask, address, region, request, forbidden)) return;
+    note_access(c, i, mask, address, request, contiguous);
     if (weakly_ordered(c, i, s)) note_strong_store(c, i, mask, address);
     c.changed = true;
-    std::byte *start = w.data - w.base + (contiguous ? address[0] : 0);
+    std::byte *start = region.data - region.base + (contiguous ? address[0] : 0);
     for (int k = 0; k < i.count; ++k) {
         const R *v = lanes_of<R>(c, element(c, i, i.b, k));
         std::byte *to = start + k * bytes;
-        u32 step = how.bytes;
+        u32 step = request.bytes;
         if (!contiguous) {
             active(mask, [&](int l) { write_as(to + address[l], static_cast<T>(v[l])); });
         } else if (i.count == 1) {
@@ -185,11 +193,13 @@ template <int bytes, class R> void store_window(context &c, const instruction &i
         }
     }
     if (contiguous) {
-        fill_initialised(w.shadow + (address[0] - w.base), 32 * how.bytes);
+        fill_initialised(region.shadow + (address[0] - region.base), 32 * request.bytes);
     } else {
-        active(mask, [&](int l) { fill_initialised(w.shadow + (address[l] - w.base), how.bytes); });
+        active(mask, [&](int l) {
+            fill_initialised(region.shadow + (address[l] - region.base), request.bytes);
+        });
     }
-    count_window(c, i, mask, address, how, contiguous);
+    count_region(c, i, mask, address, request, contiguous);
 }
 
 template <int bytes, class R>
@@ -269,13 +279,13 @@ void load_parameter_bytes(context &c, const instruction &i, lane_mask mask, cons
 }
 
 template <bool store, int bytes, class R>
-inline void move_window(context &c, const instruction &i, lane_mask mask, const u64 *address,
-                        const window &w, ptx::space s)
+inline void move_region(context &c, const instruction &i, lane_mask mask, const u64 *address,
+                        const memory_region &region, ptx::space s)
 {
     if constexpr (store)
-        store_window<bytes, R>(c, i, mask, address, w, s);
+        store_region<bytes, R>(c, i, mask, address, region, s);
     else
-        load_window<bytes, R>(c, i, mask, address, w, s);
+        load_region<bytes, R>(c, i, mask, address, region, s);
 }
 
 template <bool store, int bytes, class R>
@@ -295,8 +305,8 @@ void move_in(context &c, const instruction &i, lane_mask mask)
     if constexpr (s == space::local) {
         move_local<store, bytes, R>(c, i, mask, address);
     } else {
-        const window w = s == space::shared ? shared_at(c, 0) : device_window(c);
-        move_window<store, bytes, R>(c, i, mask, address, w, s);
+        const memory_region region = s == space::shared ? shared_region(c, 0) : device_region(c);
+        move_region<store, bytes, R>(c, i, mask, address, region, s);
     }
 }
 
@@ -305,12 +315,12 @@ void move_generic(context &c, const instruction &i, lane_mask mask)
 {
     u64 address[32];
     addresses_of(c, i, address);
-    by_space lanes = sort_lanes(address, mask);
+    space_masks lanes = lanes_by_space(address, mask);
     if (lanes.device != 0) {
-        move_window<store, bytes, R>(c, i, lanes.device, address, device_window(c), space::global);
+        move_region<store, bytes, R>(c, i, lanes.device, address, device_region(c), space::global);
     }
     if (lanes.shared != 0 && !c.stop)
-        move_window<store, bytes, R>(c, i, lanes.shared, address, shared_at(c, shared_window),
+        move_region<store, bytes, R>(c, i, lanes.shared, address, shared_region(c, shared_window),
                                      space::shared);
     if (lanes.local != 0 && !c.stop) {
         u64 at[32];
@@ -341,6 +351,7 @@ template <class R> void load_parameter(context &c, const instruction &i, lane_ma
     }
 }
 
+// Loads a kernel parameter at a computed offset, which may differ between lanes.
 template <class R> void load_parameter_at(context &c, const instruction &i, lane_mask mask)
 {
     u64 at[32];
@@ -348,6 +359,7 @@ template <class R> void load_parameter_at(context &c, const instruction &i, lane
     load_parameter_bytes<R>(c, i, mask, at);
 }
 
+// Loads a parameter or result of a device function from the frame's argument area.
 template <class R> void load_argument(context &c, const instruction &i, lane_mask mask)
 {
     for (int k = 0; k < i.count; ++k) {

@@ -53,9 +53,11 @@ template <class T> inline storage<T> bits_of(T v)
         return static_cast<std::make_unsigned_t<T>>(v);
 }
 
+// f32 arithmetic returns one quiet NaN, 0x7fffffff (CUDA C++ Programming Guide).
 inline float canonical(float f) { return f != f ? value_of<float>(0x7fffffffu) : f; }
 inline double canonical(double f) { return f; }
 
+// Flushes a subnormal number to zero of the same sign (.ftz).
 inline float flushed(float f)
 {
     u32 b = bits_of(f);
@@ -83,7 +85,7 @@ template <class T> inline T widen(T v) { return v; }
 // In the order of convert_flags from convert_nearest on.
 enum class rounding { nearest, zero, down, up };
 
-// Rounds to a half. Takes a double because every narrower value fits.
+// Rounds to f16. Takes a double, which holds every narrower value exactly.
 inline half narrow(double v, rounding r = rounding::nearest)
 {
     u64 b = bits_of(v);
@@ -106,6 +108,7 @@ inline half narrow(double v, rounding r = rounding::nearest)
     return {static_cast<u16>(sign | (e + 14) << 10 | (m & 1023))};
 }
 
+// Sets the rounding mode of the CPU, and round-to-nearest at its end.
 class rounding_scope {
 public:
     explicit rounding_scope(rounding r)
@@ -119,6 +122,7 @@ public:
     rounding_scope &operator=(const rounding_scope &) = delete;
 };
 
+// Clamps to [0, 1]; NaN becomes 0 (.sat).
 template <class T> inline T saturated(T v) { return v > T(0) ? (v < T(1) ? v : T(1)) : T(0); }
 
 } // namespace simulator::core::SIMULATOR_LEVEL

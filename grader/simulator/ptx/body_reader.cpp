@@ -9,7 +9,7 @@ namespace simulator::ptx {
 namespace {
 
 constexpr std::size_t max_registers = 1 << 20; // per function
-constexpr int max_nesting = 16;                // operands within operands
+constexpr int max_nesting = 16;                // depth of operands within operands
 
 // Reads one function's body: scopes of registers and labels, statements, the line table.
 class body_reader {
@@ -53,10 +53,10 @@ private:
         if (t == ".reg") {
             read_registers();
         } else if (t == ".loc") {
-            read_place();
+            read_location();
         } else if (t == ".local" || t == ".shared" || t == ".param" || t == ".global" ||
                    t == ".const") {
-            take_variables(in_, take_kind(in_, space_named(t)), out_.variables);
+            take_variables(in_, take_variable_type(in_, space_named(t)), out_.variables);
         } else if (t == ".pragma") {
             skip_to_semicolon(in_);
         } else if (t == ".file") {
@@ -96,7 +96,8 @@ private:
 
     // ---- parameters, results and operands of calls that are registers ----
 
-    // They are passed like those in `.param`: registers are stored there and loaded again.
+    // They become `.param` variables: the caller or the callee stores the registers there, and the
+    // other side loads them.
 
     void read_register_parameters()
     {
@@ -110,14 +111,14 @@ private:
             }
     }
 
-    // Inserts the stores before `like`, a `ret`, or at the end of the text.
+    // Adds the stores that precede `like`, a `ret`, or the end of the body.
     void store_register_results(const statement &like)
     {
         for (const variable &v : function_.results)
             if (v.in_register) move_parameter(like, v.name, true, {});
     }
 
-    // Adds a statement with the guard of `like`.
+    // Adds a statement with the guard and the PTX line of `like`.
     void add(const statement &like, std::vector<std::string_view> op, std::vector<operand> operands)
     {
         statement s;
@@ -125,7 +126,7 @@ private:
         s.operands = std::move(operands);
         s.guard = like.guard;
         s.guard_negated = like.guard_negated;
-        s.place = place_;
+        s.location = location_;
         s.text_line = like.text_line != 0 ? like.text_line : function_.text_line;
         out_.statements.push_back(std::move(s));
     }
@@ -136,8 +137,8 @@ private:
         return {.what = operand::kind::immediate, .bits = bits};
     }
 
-    // Stores registers to the `.param` variable of that name, or loads them: those in `data`, or
-    // the function's own of the same name.
+    // Stores registers to the `.param` variable of that name, or loads them. The registers are
+    // those in `data` or, if it is empty, the function's register parameter of that name.
     void move_parameter(const statement &like, const std::string &name, bool store, operand data)
     {
         if (data.what == operand::kind::none) {
@@ -145,7 +146,7 @@ private:
             data = vector ? vector_operand(*vector)
                           : register_operand(names_.find_register(name, scopes::of_function));
         }
-        const operand at{.what = operand::kind::address, .name = name};
+        const operand address{.what = operand::kind::address, .name = name};
         const bool vector = data.what == operand::kind::vector;
         const int first = vector ? data.elements[0].id : data.id;
         const ptx::type kind = out_.registers[static_cast<std::size_t>(first)];
@@ -154,9 +155,9 @@ private:
             out_.registers.push_back(type::u32);
             if (store) {
                 add(like, {"selp", "u32"}, {byte, number_operand(1), number_operand(0), data});
-                add(like, {"st", "param", "u8"}, {at, byte});
+                add(like, {"st", "param", "u8"}, {address, byte});
             } else {
-                add(like, {"ld", "param", "u8"}, {byte, at});
+                add(like, {"ld", "param", "u8"}, {byte, address});
                 add(like, {"setp", "ne", "u32"}, {data, byte, number_operand(0)});
             }
             return;
@@ -166,9 +167,9 @@ private:
         if (vector) op.push_back(data.elements.size() == 2 ? "v2" : "v4");
         op.push_back(bits[__builtin_ctz(size_of(kind))]);
         if (store)
-            add(like, std::move(op), {at, data});
+            add(like, std::move(op), {address, data});
         else
-            add(like, std::move(op), {data, at});
+            add(like, std::move(op), {data, address});
     }
 
     // Turns registers among a call's operands into `.param` variables of their size.
@@ -180,7 +181,8 @@ private:
             for (operand &e : s.operands[k].elements) {
                 const bool vector = e.what == operand::kind::vector;
                 if (e.what != operand::kind::reg && !vector) continue;
-                const std::string name = passed(e, vector, k == 0, &e - &s.operands[k].elements[0]);
+                const std::string name =
+                    add_param_variable(e, vector, k == 0, &e - &s.operands[k].elements[0]);
                 if (k == 0)
                     loads.emplace_back(name, e);
                 else
@@ -194,7 +196,7 @@ private:
     }
 
     // Creates a `.param` variable for the registers and returns its name.
-    std::string passed(const operand &e, bool vector, bool result, std::ptrdiff_t index)
+    std::string add_param_variable(const operand &e, bool vector, bool result, std::ptrdiff_t index)
     {
         for (const operand &part : e.elements)
             if (part.what != operand::kind::reg) fail(in_.line(), "a vector of no registers");
@@ -223,45 +225,46 @@ private:
         return o;
     }
 
-    void read_place()
+    void read_location()
     {
-        source_place p = take_place();
+        source_location p = take_location();
         while (in_.accept(",")) {
             auto t = in_.take();
             if (t == "function_name") {
                 in_.take();
                 if (in_.accept("+")) take_number(in_);
             } else if (t == "inlined_at") {
-                p.parent = index_of(take_place());
+                p.parent = index_of(take_location());
             } else {
                 fail(in_.line(), "`" + std::string(t) + "` in .loc");
             }
         }
-        place_ = static_cast<int>(out_.places.size());
-        out_.places.push_back(p);
-        latest_[{p.file, p.line, p.column}] = place_;
+        location_ = static_cast<int>(out_.locations.size());
+        out_.locations.push_back(p);
+        latest_[{p.file, p.line, p.column}] = location_;
     }
 
-    source_place take_place()
+    source_location take_location()
     {
         const auto number = [&] { return static_cast<int>(take_number(in_)); };
         return {.file = number(), .line = number(), .column = number()};
     }
 
-    // Returns the last row of that place: the compiler writes a caller's row before its callee's.
-    int index_of(const source_place &p)
+    // Returns the index of the last .loc of a call site: nvcc writes it before those of the inlined
+    // code.
+    int index_of(const source_location &p)
     {
         auto it = latest_.find({p.file, p.line, p.column});
         if (it != latest_.end()) return it->second;
-        out_.places.push_back(p);
-        return static_cast<int>(out_.places.size()) - 1;
+        out_.locations.push_back(p);
+        return static_cast<int>(out_.locations.size()) - 1;
     }
 
     void read_statement_or_label()
     {
         statement s;
         s.text_line = in_.line();
-        s.place = place_;
+        s.location = location_;
         auto t = in_.take();
         if (t == "@") {
             s.guard_negated = in_.accept("!");
@@ -333,7 +336,8 @@ private:
             o = read_operand();
             if (o.what == operand::kind::immediate) o.id = -1;
             o.what = operand::kind::address;
-            while (in_.accept(",")) o.elements.push_back(read_operand()); // of a texture
+            while (in_.accept(","))
+                o.elements.push_back(read_operand()); // coordinates of a texture
             in_.expect("]");
         } else if (in_.accept("{")) {
             o.what = operand::kind::vector;
@@ -392,16 +396,16 @@ private:
 
     int label_or_fail(std::string_view name, const pending_target &t) const
     {
-        int at = names_.find_label(name, t.scope);
-        if (at < 0) fail(t.line, "no label " + std::string(name));
-        return at;
+        int target = names_.find_label(name, t.scope);
+        if (target < 0) fail(t.line, "no label " + std::string(name));
+        return target;
     }
 
     lexer in_;
     const function &function_;
     body out_;
     scopes names_;
-    int place_ = -1, nested_ = 0;
+    int location_ = -1, nested_ = 0;
     bool in_call_ = false;
     std::vector<pending_target> pending_;
     std::map<std::tuple<int, int, int>, int> latest_;

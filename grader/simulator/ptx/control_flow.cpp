@@ -1,4 +1,4 @@
-// Reconvergence points of branches: iterative immediate post-dominators.
+// Computes reconvergence points as immediate post-dominators, and finds loops by their back edges.
 #include "control_flow.hpp"
 
 #include <algorithm>
@@ -8,14 +8,14 @@ namespace {
 
 using edges = std::vector<std::vector<int>>;
 
-// The graph with a common end (index n) and without conditional edges into leaves.
+// Returns the graph with a common end (index n) and without conditional edges into exit blocks.
 edges without_early_returns(const flow_graph &g)
 {
     int n = static_cast<int>(g.successors.size());
     edges out(n + 1);
     for (int b = 0; b < n; ++b) {
         for (int s : g.successors[b])
-            if (!g.leaves[s] || g.successors[b].size() == 1) out[b].push_back(s);
+            if (!g.exits[s] || g.successors[b].size() == 1) out[b].push_back(s);
         if (out[b].empty()) out[b] = g.successors[b];
         if (out[b].empty()) out[b].push_back(n);
     }
@@ -30,7 +30,7 @@ edges reversed(const edges &e)
     return r;
 }
 
-// Nodes reachable from `start` along `e`, in post-order.
+// Returns the nodes reachable from `start` along `e`, in post-order.
 std::vector<int> post_order(const edges &e, int start, std::vector<char> &seen)
 {
     std::vector<int> order;
@@ -86,7 +86,7 @@ std::vector<int> immediate_post_dominators(const flow_graph &g)
     std::vector<int> rank(n + 1, -1), dominator(n + 1, -1);
     for (std::size_t i = 0; i < order.size(); ++i) rank[order[i]] = static_cast<int>(i);
     dominator[n] = n;
-    const auto intersect = [&](int a, int b) { // of Cooper, Harvey and Kennedy (2001)
+    const auto intersect = [&](int a, int b) { // Cooper, Harvey and Kennedy (2001)
         while (a != b) {
             while (rank[a] < rank[b]) a = dominator[a];
             while (rank[b] < rank[a]) b = dominator[b];
@@ -108,7 +108,7 @@ std::vector<int> immediate_post_dominators(const flow_graph &g)
     }
     std::vector<int> result(n, -1);
     for (int b = 0; b < n; ++b)
-        if (dominator[b] >= 0 && dominator[b] < n && !g.leaves[dominator[b]])
+        if (dominator[b] >= 0 && dominator[b] < n && !g.exits[dominator[b]])
             result[b] = dominator[b];
     return result;
 }

@@ -1,25 +1,25 @@
-// Control-flow analysis of one function: reconvergence points and loops.
+// Analyses the control flow of one function: reconvergence points and loops.
 #pragma once
 
 #include <vector>
 
 namespace simulator {
 
-// Nodes are basic blocks. `leaves` marks blocks that contain only the end of the function.
+// Nodes are basic blocks. `exits` marks exit blocks: those that only end the function.
 struct flow_graph {
     std::vector<std::vector<int>> successors;
-    std::vector<bool> leaves;
+    std::vector<bool> exits;
 };
 
 // Returns for each block the one where the paths out of it reconverge, or -1 if that is the end of
 // the function.
 //
 // It is the immediate post-dominator in a graph without early returns: lanes do not wait for one
-// that ends, so a conditional edge to a block that only ends the function does not count, unless a
-// loop has no other exit.
+// that returns, so a conditional edge to an exit block does not count, unless a loop has no other
+// exit.
 std::vector<int> immediate_post_dominators(const flow_graph &);
 
-// The branches that close a loop: (from, header) pairs found by a depth-first search.
+// Returns the back edges of a depth-first search from block 0 as (latch, header) pairs.
 std::vector<std::pair<int, int>> back_edges(const flow_graph &);
 
 } // namespace simulator

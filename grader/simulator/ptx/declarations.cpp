@@ -71,10 +71,10 @@ space space_named(std::string_view t)
     return space::global;
 }
 
-variable take_kind(lexer &in, ptx::space where)
+variable take_variable_type(lexer &in, ptx::space state_space)
 {
     variable v;
-    v.space = where;
+    v.space = state_space;
     v.text_line = in.line();
     std::uint32_t count = 1;
     while (in.token().starts_with(".")) {
@@ -87,7 +87,7 @@ variable take_kind(lexer &in, ptx::space where)
             in.expect("(");
             while (!in.accept(")")) v.managed |= in.take() == ".managed";
         } else if (t == ".ptr" || t == ".global" || t == ".const" || t == ".shared" ||
-                   t == ".local") { // of a pointer: without effect
+                   t == ".local") { // attributes of a pointer parameter: no effect
         } else if (v.type = type_named(t.substr(1)); v.type == type::none) {
             fail(v.text_line, "`" + std::string(t) + "` is not a type known here");
         }
@@ -98,7 +98,7 @@ variable take_kind(lexer &in, ptx::space where)
     return v;
 }
 
-variable take_named(lexer &in, variable v)
+variable take_declarator(lexer &in, variable v)
 {
     v.name = in.take();
     while (in.accept("[")) {
@@ -110,10 +110,10 @@ variable take_named(lexer &in, variable v)
     return v;
 }
 
-void take_variables(lexer &in, const variable &kind, std::vector<variable> &all)
+void take_variables(lexer &in, const variable &type, std::vector<variable> &all)
 {
     do {
-        all.push_back(take_named(in, kind));
+        all.push_back(take_declarator(in, type));
         if (in.accept("=")) take_initialisers(in, all.back());
     } while (in.accept(","));
     in.expect(";");

@@ -1,18 +1,18 @@
-// Declarations of variables, as they stand outside functions and in them.
+// Reads declarations of variables, at module level and inside functions.
 #pragma once
 
 #include "ptx_lexer.hpp"
 
 namespace simulator::ptx {
 
-space space_named(std::string_view directive); // ".shared"; global for any other
+space space_named(std::string_view directive); // ".shared"; global for any other directive
 
-// Reads .align 4 .b8 of `.align 4 .b8 name[64], other;`; the words before are already taken.
-variable take_kind(lexer &, ptx::space);
-// Reads name[64] of such a declaration.
-variable take_named(lexer &, variable kind);
-// Reads all names of such a declaration with their initial values, and the semicolon.
-void take_variables(lexer &, const variable &kind, std::vector<variable> &);
+// Reads `.align 4 .b8` of `.shared .align 4 .b8 name[64], other;`, after the state space.
+variable take_variable_type(lexer &, ptx::space);
+// Reads one declarator, `name[64]`, of a declaration with that type.
+variable take_declarator(lexer &, variable type);
+// Reads all declarators of a declaration with their initialisers, and the semicolon.
+void take_variables(lexer &, const variable &type, std::vector<variable> &);
 
 void skip_to_semicolon(lexer &);
 

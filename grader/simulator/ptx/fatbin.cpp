@@ -1,5 +1,5 @@
-// Reads fat binary containers: a header, then entries of PTX text and machine code, each with its
-// own header.
+// Reads fat binary containers: a header, then entries of PTX text and machine code (cubins), each
+// with its own header.
 #include "fatbin.hpp"
 
 #include <cstdint>
@@ -17,7 +17,7 @@ constexpr std::uint32_t image_magic = 0xBA55ED50;
 constexpr std::uint64_t image_header = 16, smallest_entry_header = 64;
 constexpr std::uint16_t kind_ptx = 1;
 constexpr std::uint64_t compressed_flags = 0x2000 | 0x8000; // LZ4, Zstandard
-constexpr const char *how =
+constexpr const char *advice =
     "; compile with -gencode=arch=compute_80,code=compute_80 and -no-compress";
 
 [[noreturn]] void fail(const std::string &what) { throw std::runtime_error("fat binary: " + what); }
@@ -66,7 +66,7 @@ struct image_ptx {
     std::string why_not;
 };
 
-image_ptx search(std::span<const std::byte> image, int architecture)
+image_ptx find_ptx(std::span<const std::byte> image, int architecture)
 {
     if (read<std::uint32_t>(image, 0) != image_magic) fail("wrong magic number: not a fat binary");
     const std::uint64_t header = read<std::uint16_t>(image, 6);
@@ -86,13 +86,13 @@ image_ptx search(std::span<const std::byte> image, int architecture)
         else if (!best || e.architecture > best->architecture)
             best = e;
     }
-    if (best && best->compressed) return {{}, std::string("its PTX is compressed") + how};
+    if (best && best->compressed) return {{}, std::string("its PTX is compressed") + advice};
     if (best) return {text_of(best->payload), {}};
     if (newer)
         return {{},
                 "its PTX is for compute_" + std::to_string(newer) +
-                    ", newer than the simulated device" + how};
-    return {{}, std::string("it holds machine code only, no PTX") + how};
+                    ", newer than the simulated device" + advice};
+    return {{}, std::string("it holds machine code only, no PTX") + advice};
 }
 
 // Cuts the image off from the rest of its segment; unchanged if its header is invalid.
@@ -109,7 +109,7 @@ std::span<const std::byte> whole_image(std::span<const std::byte> image)
 
 std::string ptx_of_image(std::span<const std::byte> image, int architecture)
 {
-    image_ptx found = search(image, architecture);
+    image_ptx found = find_ptx(image, architecture);
     if (!found.text) fail(found.why_not);
     return std::move(*found.text);
 }
@@ -165,7 +165,7 @@ std::vector<std::string> ptx_of(const fat_binary &binary, int architecture)
     std::vector<std::string> texts;
     std::string why_not = "no linked part has PTX";
     for (const auto image : binary.images) {
-        image_ptx found = search(image, architecture);
+        image_ptx found = find_ptx(image, architecture);
         if (found.text)
             texts.push_back(std::move(*found.text));
         else

@@ -1,5 +1,5 @@
-// Merges the PTX of separately compiled files (-rdc=true) into one text.
-#include "fatbin.hpp"
+// Links the PTX of separately compiled objects (-rdc=true) into one text.
+#include "link_ptx.hpp"
 #include "ptx_lexer.hpp"
 
 #include <cctype>
@@ -14,8 +14,8 @@ namespace simulator {
 
 namespace {
 
-// Returns names, numbers, directives and strings whole, and any other character alone; skips
-// comments.
+// Returns the next token and skips comments: a name, number, directive or string, or any other
+// character by itself.
 std::string_view next_token(std::string_view text, std::size_t &at)
 {
     while (at < text.size()) {
@@ -45,7 +45,7 @@ std::string_view next_token(std::string_view text, std::size_t &at)
 enum class item_kind { heading, file, variable, function, other };
 enum class linkage { local, visible, weak, external };
 
-// One statement outside functions: a directive, a variable, or a function with its body.
+// One item at module level: a directive, a variable, or a function with its body.
 struct item {
     item_kind kind = item_kind::other;
     linkage visibility = linkage::local;
@@ -54,8 +54,9 @@ struct item {
     bool has_body = false; // of a function
 };
 
-// The head of a function is `.func (results) name (parameters)`, of a variable `.type name[size]`.
-void name_item(item &it)
+// Sets kind, linkage and name. A function begins `.func (results) name (parameters)`, a variable
+// `.global .type name[size]`.
+void classify(item &it)
 {
     std::string_view previous;
     int depth = 0;
@@ -111,9 +112,9 @@ std::vector<item> split(std::string_view text)
             if (token == "}" && --depth == 0 && !initialiser) break;
             if (token == ";" && depth == 0) break;
         }
-        if (first == ".section") continue; // debug strings: not executed
+        if (first == ".section") continue; // DWARF debug information
         it.text = text.substr(start, at - start);
-        name_item(it);
+        classify(it);
         items.push_back(std::move(it));
     }
     return items;
@@ -128,7 +129,7 @@ int file_number(std::string_view token)
     return n;
 }
 
-// Replaces whole names, and shifts the file numbers of `.loc` and `inlined_at`.
+// Renames symbols, and adds `shift` to the file numbers of `.file`, `.loc` and `inlined_at`.
 std::string rewrite(std::string_view text, const std::map<std::string, std::string> &names,
                     int shift)
 {
@@ -165,20 +166,20 @@ int highest_file(const std::vector<item> &items)
     return highest;
 }
 
-// Returns new names for the local names of a part that earlier parts define, too.
+// Returns new names for the local names of a part that an earlier part defines, too.
 std::map<std::string, std::string> new_names(const std::vector<item> &items,
-                                             const std::map<std::string, linkage> &taken,
+                                             const std::map<std::string, linkage> &defined,
                                              std::size_t part)
 {
     std::map<std::string, std::string> names;
     for (const item &it : items)
-        if (it.visibility == linkage::local && !it.name.empty() && taken.contains(it.name))
+        if (it.visibility == linkage::local && !it.name.empty() && defined.contains(it.name))
             names[it.name] = it.name + "$part" + std::to_string(part);
     return names;
 }
 
-// Turns `.extern .func f ...;` into a prototype with the linkage of f's definition in the same
-// text.
+// Turns `.extern .func f ...;` into a prototype with the linkage of f's definition, which the
+// merged text contains.
 std::string prototype(std::string text, linkage of_definition)
 {
     const auto at = text.find(".extern");
@@ -199,17 +200,17 @@ std::string link_ptx(const std::vector<std::string> &texts)
     if (texts.size() == 1) return texts.front();
 
     std::vector<std::vector<item>> parts;
-    std::map<std::string, linkage> taken; // by name that a part defines
+    std::map<std::string, linkage> defined; // by name that a part defines
     int files = 0;
     for (const std::string &text : texts) {
         auto items = split(text);
-        const auto names = new_names(items, taken, parts.size());
+        const auto names = new_names(items, defined, parts.size());
         const int here = highest_file(items);
         for (item &it : items) {
             if (it.kind == item_kind::heading) continue;
             it.text = rewrite(it.text, names, files);
             if (auto n = names.find(it.name); n != names.end()) it.name = n->second;
-            if (defines(it)) taken.emplace(it.name, it.visibility);
+            if (defines(it)) defined.emplace(it.name, it.visibility);
         }
         files += here;
         parts.push_back(std::move(items));
@@ -231,17 +232,17 @@ std::string link_ptx(const std::vector<std::string> &texts)
                 break;
             case item_kind::variable:
                 if (first ||
-                    (!defines(it) && !taken.count(it.name) && declared.insert(it.name).second))
+                    (!defines(it) && !defined.count(it.name) && declared.insert(it.name).second))
                     variables += it.text + "\n";
                 break;
             case item_kind::function:
                 if (first) {
                     functions += it.text + "\n";
                 } else if (!defines(it) && declared.insert(it.name).second) {
-                    const auto definition = taken.find(it.name);
+                    const auto definition = defined.find(it.name);
                     prototypes +=
-                        (definition == taken.end() ? it.text
-                                                   : prototype(it.text, definition->second)) +
+                        (definition == defined.end() ? it.text
+                                                     : prototype(it.text, definition->second)) +
                         "\n";
                 } else if (defines(it) && it.visibility == linkage::visible) {
                     throw std::runtime_error("PTX: two parts define " + it.name);

@@ -1,4 +1,4 @@
-// Reads a module: its variables, the heads of its functions, and where their bodies are.
+// Reads a module: its variables, the headers of its functions, and where their bodies are.
 #include "declarations.hpp"
 
 namespace simulator::ptx {
@@ -14,7 +14,7 @@ std::vector<variable> take_parameters(lexer &in)
         auto t = in.take_directive();
         if (t != ".param" && t != ".reg")
             fail(in.line(), "expected .param, found " + std::string(t));
-        list.push_back(take_named(in, take_kind(in, space::param)));
+        list.push_back(take_declarator(in, take_variable_type(in, space::param)));
         list.back().in_register = t == ".reg";
         in.accept(",");
     }
@@ -67,9 +67,9 @@ void take_linkage(lexer &in, module_text &m)
     }
     if (t != ".global" && t != ".const" && t != ".shared")
         fail(line, "`" + std::string(t) + "` is not understood at module level");
-    variable kind = take_kind(in, space_named(t));
-    kind.external = external;
-    take_variables(in, kind, m.variables);
+    variable type = take_variable_type(in, space_named(t));
+    type.external = external;
+    take_variables(in, type, m.variables);
 }
 
 } // namespace

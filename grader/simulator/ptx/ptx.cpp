@@ -1,4 +1,4 @@
-// Types, opcodes and functions by their names.
+// Looks up types and functions by name, and splits opcodes into their parts.
 #include "ptx.hpp"
 
 #include <algorithm>

@@ -44,14 +44,15 @@ std::uint32_t size_of(type);            // in bytes; 1 for a predicate
 
 enum class space : std::uint8_t { generic, global, constant, shared, local, param };
 
-// A value known only when variables have addresses: symbol + addend, or a plain number.
+// An element of an initialiser: a number, or symbol + addend, which is resolved when variables have
+// addresses.
 struct initial_value {
-    std::string symbol; // empty: a number
-    bool generic = false;
+    std::string symbol;     // empty: a number
+    bool generic = false;   // `generic(symbol)`: the generic address
     std::uint64_t bits = 0; // the number, or the addend
 };
 
-// PTX that is wrong in itself, or beyond the limits of a device or of this parser. It ends in
+// PTX that is invalid, or beyond the limits of a device or of this parser. It ends in
 // cudaErrorInvalidPtx, and is no finding of kind `unsupported`.
 struct refused : std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -91,23 +92,23 @@ struct operand {
     std::vector<operand> elements = {};
 };
 
-struct source_place { // a row of the line table, with the call it was inlined at
+struct source_location { // one .loc directive
     int file = 0, line = 0, column = 0;
-    int parent = -1; // index of the call's place; -1: not inlined
+    int parent = -1; // index of the call site of inlined code (inlined_at); -1: not inlined
 };
 
 struct statement {
-    std::vector<std::string_view> op; // "ld", "global", "v2", "f32"
+    std::vector<std::string_view> op; // opcode and modifiers: "ld", "global", "v2", "f32"
     int guard = -1;                   // register id of the predicate
     bool guard_negated = false;
     std::vector<operand> operands; // `d|p` becomes two operands with `paired` set
     bool paired = false;
-    int place = -1;             // index into body::places
+    int location = -1;          // index into body::locations
     int text_line = 0;          // line of the PTX text
     std::vector<int> targets;   // statement indices of a branch's targets
-    std::string opcode() const; // "ld.global.v2.f32"
+    std::string opcode() const; // with modifiers: "ld.global.v2.f32"
 };
-bool has_part(const statement &, std::string_view part); // a part of the opcode: "global"
+bool has_part(const statement &, std::string_view part); // the opcode, or a modifier: "global"
 std::vector<std::string_view> opcode_parts(std::string_view opcode);
 
 struct body {
@@ -115,7 +116,7 @@ struct body {
     // Variables declared inside, and those made for register operands of calls
     std::vector<variable> variables;
     std::vector<statement> statements;
-    std::vector<source_place> places;
+    std::vector<source_location> locations;
 };
 
 struct function {

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view warp_size_name = "WARP_SZ";
 constexpr std::uint64_t warp_size = 32;
 
-std::uint64_t number(std::string_view t, int line, char *real = nullptr)
+std::uint64_t parse_number(std::string_view t, int line, char *real = nullptr)
 {
     auto digits = t;
     if (!digits.empty() && digits.back() == 'U') digits.remove_suffix(1);
@@ -56,7 +56,7 @@ public:
 
     std::uint64_t read(char *real)
     {
-        const value v = choice();
+        const value v = conditional();
         if (v.real != 0 && real == nullptr) fail(in_.line(), "a floating constant as an integer");
         if (real != nullptr) *real = v.real;
         return v.bits;
@@ -75,17 +75,17 @@ private:
         return v;
     }
 
-    value choice()
+    value conditional()
     {
         const value condition = binary(0);
         if (!in_.accept("?")) return condition;
-        const value yes = integer(choice());
+        const value yes = integer(conditional());
         in_.expect(":");
-        const value no = integer(choice());
+        const value no = integer(conditional());
         return integer(condition).bits != 0 ? yes : no;
     }
 
-    // By precedence, longer operators first. Each character is a token.
+    // By rising precedence, longer operators first. Each character of an operator is a token.
     static constexpr std::string_view operators[][5] = {{"||"},
                                                         {"&&"},
                                                         {"|"},
@@ -102,14 +102,14 @@ private:
     {
         if (level == levels) return unary();
         value left = binary(level + 1);
-        for (std::string_view op; !(op = taken(level)).empty();) {
+        for (std::string_view op; !(op = take_operator(level)).empty();) {
             const value right = integer(binary(level + 1));
-            left = applied(op, integer(left), right);
+            left = apply(op, integer(left), right);
         }
         return left;
     }
 
-    std::string_view taken(std::size_t level)
+    std::string_view take_operator(std::size_t level)
     {
         for (const auto op : operators[level]) {
             if (op.empty()) break;
@@ -128,14 +128,14 @@ private:
                std::string_view("<>&|").find(rest[0]) != std::string_view::npos;
     }
 
-    value applied(std::string_view op, const value &a, const value &b) const
+    value apply(std::string_view op, const value &a, const value &b) const
     {
-        const bool unsigned_both = a.is_unsigned || b.is_unsigned;
+        const bool either_unsigned = a.is_unsigned || b.is_unsigned;
         const auto x = static_cast<std::int64_t>(a.bits), y = static_cast<std::int64_t>(b.bits);
-        const auto number = [&](std::uint64_t bits) { return value{bits, unsigned_both, 0}; };
+        const auto number = [&](std::uint64_t bits) { return value{bits, either_unsigned, 0}; };
         const auto truth = [](bool yes) { return value{yes, false, 0}; };
         const auto less = [&](const value &l, const value &r) {
-            return unsigned_both
+            return either_unsigned
                        ? l.bits < r.bits
                        : static_cast<std::int64_t>(l.bits) < static_cast<std::int64_t>(r.bits);
         };
@@ -153,14 +153,14 @@ private:
         if (op == "+") return number(a.bits + b.bits);
         if (op == "-") return number(a.bits - b.bits);
         if (op == "*") return number(a.bits * b.bits);
-        if (op == "<<" || op == ">>") return shifted(op == "<<", a, b);
+        if (op == "<<" || op == ">>") return shift(op == "<<", a, b);
         if (y == 0) fail(in_.line(), "a division by zero in a constant");
-        if (unsigned_both) return number(op == "/" ? a.bits / b.bits : a.bits % b.bits);
+        if (either_unsigned) return number(op == "/" ? a.bits / b.bits : a.bits % b.bits);
         if (y == -1) return number(op == "/" ? 0 - a.bits : 0);
         return number(static_cast<std::uint64_t>(op == "/" ? x / y : x % y));
     }
 
-    static value shifted(bool left, const value &a, const value &b)
+    static value shift(bool left, const value &a, const value &b)
     {
         if (left) return {b.bits > 63 ? 0 : a.bits << b.bits, a.is_unsigned, 0};
         if (a.is_unsigned) return {b.bits > 63 ? 0 : a.bits >> b.bits, true, 0};
@@ -170,8 +170,8 @@ private:
 
     value unary()
     {
-        // Every recursion passes here: without a limit, a damaged text could overflow the stack.
-        if (++parts_ > 1000) fail(in_.line(), "a constant of more than 1000 parts");
+        // Every recursion passes here: without this limit, damaged PTX could overflow the stack.
+        if (++terms_ > 1000) fail(in_.line(), "a constant of more than 1000 parts");
         if (in_.accept("+")) return unary();
         if (in_.accept("-")) {
             value v = unary();
@@ -191,7 +191,7 @@ private:
         const int line = in_.line();
         const std::string_view text = in_.take();
         value v;
-        v.bits = number(text, line, &v.real);
+        v.bits = parse_number(text, line, &v.real);
         v.is_unsigned = v.real == 0 && (text.ends_with('U') || v.bits >> 63 != 0);
         return v;
     }
@@ -204,13 +204,13 @@ private:
             in_.expect(")");
             return {integer(unary()).bits, to_unsigned, 0};
         }
-        const value v = choice();
+        const value v = conditional();
         in_.expect(")");
         return v;
     }
 
     lexer &in_;
-    int parts_ = 0;
+    int terms_ = 0;
 };
 
 } // namespace
@@ -226,7 +226,7 @@ std::uint64_t take_number(lexer &in, char *real) { return constant_reader(in).re
 std::uint64_t take_count(lexer &in)
 {
     const int line = in.line();
-    return in.accept(warp_size_name) ? warp_size : number(in.take(), line);
+    return in.accept(warp_size_name) ? warp_size : parse_number(in.take(), line);
 }
 
 } // namespace simulator::ptx

@@ -1,4 +1,4 @@
-// Splits PTX text into tokens and reads its constants.
+// Splits PTX text into tokens, and declares the readers of constants.
 #pragma once
 
 #include "ptx.hpp"
@@ -13,7 +13,7 @@ namespace simulator::ptx {
     throw std::runtime_error("PTX line " + std::to_string(line) + ": " + what);
 }
 
-// Like fail(), but for text that is wrong in itself or beyond a limit.
+// Like fail(), but for PTX that is invalid or beyond a limit.
 [[noreturn]] inline void refuse(int line, const std::string &what)
 {
     throw refused("PTX line " + std::to_string(line) + ": " + what);
@@ -83,17 +83,17 @@ public:
 private:
     void skip_space()
     {
-        while (at_ < text_.size()) {
-            char c = text_[at_];
+        while (position_ < text_.size()) {
+            char c = text_[position_];
             if (c == '\n') ++line_;
             if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-                ++at_;
-            } else if (text_.substr(at_, 2) == "//") {
-                while (at_ < text_.size() && text_[at_] != '\n') ++at_;
-            } else if (text_.substr(at_, 2) == "/*") {
-                auto end = text_.find("*/", at_ + 2);
+                ++position_;
+            } else if (text_.substr(position_, 2) == "//") {
+                while (position_ < text_.size() && text_[position_] != '\n') ++position_;
+            } else if (text_.substr(position_, 2) == "/*") {
+                auto end = text_.find("*/", position_ + 2);
                 if (end == text_.npos) fail(line_, "a comment is never closed");
-                for (; at_ < end + 2; ++at_) line_ += text_[at_] == '\n';
+                for (; position_ < end + 2; ++position_) line_ += text_[position_] == '\n';
             } else {
                 return;
             }
@@ -103,26 +103,26 @@ private:
     {
         skip_space();
         token_line_ = line_;
-        auto start = at_;
-        if (at_ >= text_.size()) {
+        auto start = position_;
+        if (position_ >= text_.size()) {
             token_ = {};
-        } else if (text_[at_] == '"') {
-            auto end = text_.find('"', at_ + 1);
+        } else if (text_[position_] == '"') {
+            auto end = text_.find('"', position_ + 1);
             if (end == text_.npos) fail(line_, "a string is never closed");
-            at_ = end + 1;
-            token_ = text_.substr(start, at_ - start);
-        } else if (word_character(text_[at_])) {
-            while (at_ < text_.size() &&
-                   (word_character(text_[at_]) || text_.substr(at_, 2) == "::"))
-                at_ += text_[at_] == ':' ? 2 : 1;
-            token_ = text_.substr(start, at_ - start);
+            position_ = end + 1;
+            token_ = text_.substr(start, position_ - start);
+        } else if (word_character(text_[position_])) {
+            while (position_ < text_.size() &&
+                   (word_character(text_[position_]) || text_.substr(position_, 2) == "::"))
+                position_ += text_[position_] == ':' ? 2 : 1;
+            token_ = text_.substr(start, position_ - start);
         } else {
-            token_ = text_.substr(at_++, 1);
+            token_ = text_.substr(position_++, 1);
         }
     }
 
     std::string_view text_;
-    std::size_t at_ = 0;
+    std::size_t position_ = 0;
     int line_, token_line_ = 0;
     std::string_view token_;
 };
@@ -137,7 +137,7 @@ bool starts_number(const lexer &);
 // 'd' for a floating constant, which may have signs and parentheses but no other operators, and 0
 // for an integer; if `real` is null, a floating constant is an error.
 std::uint64_t take_number(lexer &, char *real = nullptr);
-// Takes an integer that `>` may follow, as in `%r<9>`, so no expression.
+// Takes an integer literal, not an expression: in `%r<9>`, `>` is no operator.
 std::uint64_t take_count(lexer &);
 
 } // namespace simulator::ptx

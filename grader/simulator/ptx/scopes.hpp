@@ -1,4 +1,4 @@
-// Names inside a function's body: registers, labels and tables of branch targets, scope by scope.
+// Holds the names of a function's body, scope by scope: registers, labels and .branchtargets.
 #pragma once
 
 #include "ptx_lexer.hpp"

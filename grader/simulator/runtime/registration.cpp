@@ -5,6 +5,7 @@
 #include "simulator/machine/host.hpp"
 #include "simulator/machine/memory.hpp"
 #include "simulator/ptx/fatbin.hpp"
+#include "simulator/ptx/link_ptx.hpp"
 #include "simulator/ptx/ptx.hpp"
 
 #include <map>

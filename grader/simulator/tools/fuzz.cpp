@@ -9,6 +9,7 @@
 #include "simulator/machine/machine.hpp"
 #include "simulator/machine/memory.hpp"
 #include "simulator/ptx/fatbin.hpp"
+#include "simulator/ptx/link_ptx.hpp"
 
 #include <sys/mman.h>
 #include <sys/resource.h>

@@ -23,7 +23,7 @@ type doubled(type t)
     }
 }
 
-// The types of an arithmetic instruction's sources, where they differ from `t`.
+// Returns the type of source operand k of an arithmetic instruction of type `t`.
 type source_type(const statement &s, type t, std::size_t k)
 {
     auto op = s.op[0];
@@ -114,7 +114,7 @@ void decoder::decode_plain(const statement &s)
     }
 }
 
-// Arithmetic on f16 and bf16: the modifiers become half_flags.
+// Decodes arithmetic on f16 and bf16: the modifiers become half_flags.
 void decoder::decode_half(const statement &s, type t)
 {
     std::uint32_t flags = 0;
@@ -181,9 +181,9 @@ void decoder::decode_compare(const statement &s)
     x.ins.extra = extra | (x.offset_writes ? combine_second : combine_none);
 }
 
-// vadd.u32.s32.s32.sat.max d, a, b, c, for whole words only: computed in 64 bits, then reduced to
-// the result's 32 bits (saturated if it says .sat, otherwise truncated), then combined with c by
-// the second operation if there is one.
+// Decodes scalar video instructions, such as vadd.u32.s32.s32.sat.max d, a, b, c, without byte and
+// half-word selectors. They are computed in 64 bits, then saturated (.sat) or truncated to 32 bits,
+// then combined with c by the secondary operation, if any.
 void decoder::decode_video(const statement &s)
 {
     static const std::map<std::string_view, const char *> known = {
@@ -215,31 +215,33 @@ void decoder::decode_video(const statement &s)
     const std::string to(s.op[1]);
     const auto word = [&](std::size_t k) { return source(s.operands[k], type::u32); };
     const auto wide = [&](std::size_t k) {
-        return computed("cvt.s64." + std::string(s.op[k + 1]), type::s64, {word(k)});
+        return emit_value("cvt.s64." + std::string(s.op[k + 1]), type::s64, {word(k)});
     };
     const auto number = [&](std::uint64_t n) { return constant(n, register_class::narrow); };
     const operand a = wide(1);
     operand b = no_operand;
     if (shifts)
-        b = computed(wraps ? "and.b32" : "min.u32", type::u32, {word(2), number(wraps ? 31 : 32)});
+        b = emit_value(wraps ? "and.b32" : "min.u32", type::u32,
+                       {word(2), number(wraps ? 31 : 32)});
     else
         b = wide(2);
-    operand d = computed(op->second, type::s64, {a, b});
-    if (s.op[0] == "vabsdiff") d = computed("abs.s64", type::s64, {d});
-    d = computed("cvt." + to + ".s64", type::u32, {d}, saturate);
-    if (!combine.empty()) d = computed(combine + "." + to, type::u32, {d, word(3)});
+    operand d = emit_value(op->second, type::s64, {a, b});
+    if (s.op[0] == "vabsdiff") d = emit_value("abs.s64", type::s64, {d});
+    d = emit_value("cvt." + to + ".s64", type::u32, {d}, saturate);
+    if (!combine.empty()) d = emit_value(combine + "." + to, type::u32, {d, word(3)});
     move_to(s.operands[0], type::u32, d);
 }
 
-// add.sat.s32 and sub.sat.s32: of the integers, PTX lets plain add and sub saturate only s32.
+// Decodes add.sat.s32 and sub.sat.s32: PTX allows .sat on integer add and sub for .s32 only.
 void decoder::decode_saturated(const statement &s)
 {
     if (s.operands.size() != 3) throw unknown_instruction{};
     operand wide[2];
     for (std::size_t k = 0; k < 2; ++k)
-        wide[k] = computed("cvt.s64.s32", type::s64, {source(operand_at(s, k + 1), type::s32)});
-    const operand r = computed(std::string(s.op[0]) + ".s64", type::s64, {wide[0], wide[1]});
-    move_to(operand_at(s, 0), type::s32, computed("cvt.s32.s64", type::s32, {r}, convert_saturate));
+        wide[k] = emit_value("cvt.s64.s32", type::s64, {source(operand_at(s, k + 1), type::s32)});
+    const operand r = emit_value(std::string(s.op[0]) + ".s64", type::s64, {wide[0], wide[1]});
+    move_to(operand_at(s, 0), type::s32,
+            emit_value("cvt.s32.s64", type::s32, {r}, convert_saturate));
 }
 
 } // namespace simulator::core::decoding

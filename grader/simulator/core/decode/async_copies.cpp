@@ -1,4 +1,4 @@
-// Decodes cp.async and its groups.
+// Decodes cp.async: copies, their groups and waits, and their arrival at an mbarrier.
 #include "decoder.hpp"
 #include "simulator/core/copies.hpp"
 
@@ -14,15 +14,15 @@ void decoder::decode_copy(const statement &s)
         throw unknown_instruction{};
     if (what == "wait_group" && operand_at(s, 0).what != kind::immediate)
         throw unknown_instruction{};
-    std::uint64_t left = what == "wait_group" ? operand_at(s, 0).bits : 0;
+    std::uint64_t pending = what == "wait_group" ? operand_at(s, 0).bits : 0;
     draft &d = emit("core.wait_for_copies");
     d.ins.extra = static_cast<std::uint32_t>(what == "commit_group" ? copy_wait::commit
                                              : what == "wait_all"   ? copy_wait::all
                                                                     : copy_wait::group);
-    d.ins.offset = static_cast<std::int64_t>(left);
+    d.ins.offset = static_cast<std::int64_t>(pending);
 }
 
-// cp.async.ca.shared.global [to], [from], bytes{, bytes to read or a predicate to read none};
+// cp.async.ca.shared.global [dst], [src], cp-size{, src-size or the predicate ignore-src};
 void decoder::decode_copy_start(const statement &s)
 {
     for (std::size_t k = 3; k < s.op.size(); ++k)
@@ -33,13 +33,13 @@ void decoder::decode_copy_start(const statement &s)
         throw unknown_instruction{};
     draft d;
     d.ins.site = out_.sites;
-    out_.sites += 2; // one for the read, one for the write
+    out_.sites += 2; // the load from global memory and the store to shared memory
     const auto [base, offset] = address_of(operand_at(s, 1));
     d.ins.b = base;
     if (offset != 0)
         d.ins.b =
-            computed("add.u64", type::u64,
-                     {base, constant(static_cast<std::uint64_t>(offset), register_class::wide)});
+            emit_value("add.u64", type::u64,
+                       {base, constant(static_cast<std::uint64_t>(offset), register_class::wide)});
     set_address(d, operand_at(s, 0));
     const std::uint64_t bytes = operand_at(s, 2).bits;
     if (bytes != 16 && (part(s, 2) == "cg" || (bytes != 4 && bytes != 8)))
@@ -48,21 +48,25 @@ void decoder::decode_copy_start(const statement &s)
     d.ins.count = 1;
     if (s.operands.size() == 4) {
         const auto &last = s.operands[3];
-        bool skips = last.what == kind::reg &&
-                     classes_[static_cast<std::size_t>(last.id)] == register_class::predicate;
+        bool ignores_source =
+            last.what == kind::reg &&
+            classes_[static_cast<std::size_t>(last.id)] == register_class::predicate;
         if (last.negated) throw unknown_instruction{};
-        d.ins.c = source(last, skips ? type::pred : type::u32);
-        d.ins.extra = skips ? 1 : 0;
+        d.ins.c = source(last, ignores_source ? type::pred : type::u32);
+        d.ins.extra = ignores_source ? 1 : 0;
     }
     emit(d, "core.copy_async");
 }
 
-// cp.async.mbarrier.arrive: the copies complete immediately, so no thread has to wait for them.
+// cp.async.mbarrier.arrive, which arrives when the thread's earlier copies have completed: here it
+// completes them at once. Without .noinc it first raises the pending count by one, so its arrival
+// changes nothing; with .noinc it arrives.
 void decoder::decode_copy_arrival(const statement &s)
 {
     if (part(s, 3) != "arrive") throw unknown_instruction{};
     emit("core.wait_for_copies").ins.extra = static_cast<std::uint32_t>(copy_wait::all);
-    if (has_part(s, "noinc")) arrive(s, operand_at(s, 0), "mbarrier_arrive", nullptr, no_operand);
+    if (has_part(s, "noinc"))
+        emit_mbarrier_update(s, operand_at(s, 0), "mbarrier_arrive", nullptr, no_operand);
 }
 
 } // namespace simulator::core::decoding

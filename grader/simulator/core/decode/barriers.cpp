@@ -1,4 +1,5 @@
-// Decodes barriers of a block and the instructions that synchronise a warp.
+// Decodes block barriers (bar, barrier) and warp-synchronous instructions (bar.warp.sync, shfl,
+// vote, match, redux).
 #include "decoder.hpp"
 
 namespace simulator::core::decoding {
@@ -16,22 +17,21 @@ std::string mode_of(const statement &s, std::initializer_list<const char *> mode
 void decoder::decode_barrier(const statement &s)
 {
     bool arrive = has_part(s, "arrive"), reduce = has_part(s, "red");
-    std::size_t at = reduce ? 1 : 0, left = s.operands.size() - at;
-    operand a = source(operand_at(s, at), type::u32), b = no_operand, p = no_operand,
+    std::size_t first = reduce ? 1 : 0, operands = s.operands.size() - first;
+    operand a = source(operand_at(s, first), type::u32), b = no_operand, p = no_operand,
             d = no_operand;
-    std::size_t counted = reduce ? 3 : 2;
-    if (left == counted) b = source(operand_at(s, at + 1), type::u32);
-    std::uint32_t what = arrive ? 1 : 0;
+    if (operands == (reduce ? 3u : 2u)) b = source(operand_at(s, first + 1), type::u32);
+    std::uint32_t operation = arrive ? 1 : 0; // 0: sync
     std::uint8_t flags = 0;
     if (reduce) {
-        what = has_part(s, "popc") ? 2 : has_part(s, "and") ? 3 : 4;
+        operation = has_part(s, "popc") ? 2 : has_part(s, "and") ? 3 : 4;
         p = source(s.operands.back(), type::pred);
         if (s.operands.back().negated) flags |= negate_c;
-        d = destination(s.operands[0], what == 2 ? type::u32 : type::pred);
+        d = destination(s.operands[0], operation == 2 ? type::u32 : type::pred);
         if (!pending_resize_.empty()) throw unknown_instruction{};
     }
     draft &x = emit(nullptr, d, {a, b, p});
-    x.ins.extra = what;
+    x.ins.extra = operation;
     x.ins.flags = flags;
 }
 
@@ -40,11 +40,12 @@ void decoder::decode_warp_sync(const statement &s)
     auto op = s.op[0];
     draft d;
     operand mask = no_operand;
-    // Before compute_70 there was no mask: the converged lanes take part.
+    // The forms without .sync, which PTX 6.4 removed for sm_70 and later, name no member mask: the
+    // active lanes take part.
     const bool masked = has_part(s, "sync") || op == "bar" || op == "barrier";
     const std::size_t unmasked = op == "vote" ? 2 : op == "shfl" ? 4 + s.paired : 0;
     if (!masked && s.operands.size() != unmasked) throw unknown_instruction{};
-    if (!masked) mask = computed("core.activemask", type::u32, {});
+    if (!masked) mask = emit_value("core.activemask", type::u32, {});
     std::string name = "core." + std::string(op);
     if (op == "shfl") {
         if (masked) mask = source(s.operands.back(), type::u32);

@@ -1,4 +1,4 @@
-// Splits a function into basic blocks, and finds where diverging lanes reconverge.
+// Splits a function into basic blocks, and finds where divergent lanes reconverge.
 #include "decoder.hpp"
 
 #include <algorithm>
@@ -7,6 +7,8 @@
 
 namespace simulator::core::decoding {
 namespace {
+
+constexpr int block_below = -2; // basic_block::next until link_blocks: the next block in order
 
 block_terminator terminator_of(const statement &s)
 {
@@ -79,7 +81,7 @@ void decoder::decode_at(std::size_t s)
         end != block_terminator::fall)
         skip_by_branch(st, s);
     if (end == block_terminator::fall) {
-        decode_straight(st);
+        decode_straight_line(st);
     } else {
         decode_terminator(st, end);
         close_with(st, end, s);
@@ -92,7 +94,7 @@ void decoder::skip_by_branch(const statement &st, std::size_t s)
 {
     emit_guarded(st).ins.guard_flip ^= all_lanes;
     close(block_terminator::branch, s, static_cast<int>(s + 1));
-    block().next = -2; // the block that follows
+    block().next = block_below;
     open_block(s);
 }
 
@@ -104,7 +106,7 @@ void decoder::close_with(const statement &st, block_terminator end, std::size_t 
             throw std::runtime_error("PTX line " + std::to_string(st.text_line) +
                                      ": a branch to nowhere");
         target = st.targets[0];
-        if (st.guard < 0) { // an unconditional branch only names the next block
+        if (st.guard < 0) { // an unconditional branch only sets the successor
             drafts_.pop_back();
             close(block_terminator::fall, static_cast<std::size_t>(target));
             return;
@@ -120,7 +122,7 @@ void decoder::link_blocks()
     flow_graph g;
     for (std::size_t b = 0; b < out_.blocks.size(); ++b) {
         auto &k = out_.blocks[b];
-        if (k.next == -2)
+        if (k.next == block_below)
             k.next = static_cast<int>(b) + 1;
         else if (k.next >= 0)
             k.next = block_of_[k.next];
@@ -131,13 +133,12 @@ void decoder::link_blocks()
         if (k.target >= 0 && k.target != k.next) to.push_back(k.target);
         for (int t : k.targets)
             if (std::find(to.begin(), to.end(), t) == to.end()) to.push_back(t);
-        bool only_ends = k.end == block_terminator::leave && k.next < 0 && k.first == k.last;
-        g.leaves.push_back(only_ends);
+        g.exits.push_back(k.end == block_terminator::leave && k.next < 0 && k.first == k.last);
     }
     auto reconvergence = immediate_post_dominators(g);
     for (std::size_t b = 0; b < out_.blocks.size(); ++b)
         out_.blocks[b].reconvergence_block = reconvergence[b];
-    mark_spinning(g);
+    mark_spin_loops(g);
 }
 
 } // namespace simulator::core::decoding

@@ -1,4 +1,4 @@
-// Finds loads whose value is only a guess that a compare-and-swap then verifies.
+// Finds loads whose value is only the expected value of a compare-and-swap, which verifies it.
 #include "decoder.hpp"
 
 #include <algorithm>
@@ -8,6 +8,7 @@ namespace {
 
 std::uint32_t bytes_of(const statement &s) { return ptx::size_of(ptx::type_named(s.op.back())); }
 
+// Flow-insensitive def-use chains of one function's registers.
 class value_flow {
 public:
     explicit value_flow(const ptx::body &b) : body_(b), sources_(b.registers.size())
@@ -16,14 +17,14 @@ public:
         for (const statement &s : b.statements) {
             if (s.operands.empty() || s.op[0] == "st" || s.op[0] == "red") continue;
             each_register(s.operands[0], [&](int to) {
-                definitions_[at(to)].count += 1;
-                definitions_[at(to)].by = &s;
+                definitions_[index(to)].count += 1;
+                definitions_[index(to)].by = &s;
             });
             const bool moves = s.op[0] == "mov" || s.op[0] == "selp";
             for (std::size_t k = 1; moves && k < s.operands.size(); ++k)
                 each_register(s.operands[0], [&](int to) {
                     each_register(s.operands[k],
-                                  [&](int from) { sources_[at(to)].push_back(from); });
+                                  [&](int from) { sources_[index(to)].push_back(from); });
                 });
         }
     }
@@ -37,25 +38,25 @@ public:
         while (!left.empty()) {
             const int r = left.back();
             left.pop_back();
-            if (seen[at(r)]++ != 0) continue;
-            left.insert(left.end(), sources_[at(r)].begin(), sources_[at(r)].end());
+            if (seen[index(r)]++ != 0) continue;
+            left.insert(left.end(), sources_[index(r)].begin(), sources_[index(r)].end());
         }
         return seen;
     }
 
-    struct place {
-        int root = -1; // a register
+    struct symbolic_address { // register or symbol, + offset
+        int root = -1;        // register id; -1: none
         std::string name;
         std::uint64_t offset = 0;
-        bool operator==(const place &) const = default;
+        bool operator==(const symbolic_address &) const = default;
     };
 
     // Follows an address back through moves and additions of constants.
-    place place_of(const ptx::operand &address) const
+    symbolic_address symbolic_address_of(const ptx::operand &address) const
     {
-        place p{address.id, address.name, address.bits};
+        symbolic_address p{address.id, address.name, address.bits};
         for (std::size_t steps = 0; p.root >= 0 && steps < body_.registers.size(); ++steps) {
-            const definition &d = definitions_[at(p.root)];
+            const definition &d = definitions_[index(p.root)];
             if (d.count != 1 || d.by->guard >= 0 || d.by->operands.size() < 2) break;
             const auto op = d.by->op[0];
             const ptx::operand &from = d.by->operands[1];
@@ -81,7 +82,7 @@ private:
         const statement *by = nullptr;
     };
 
-    static std::size_t at(int r) { return static_cast<std::size_t>(r); }
+    static std::size_t index(int r) { return static_cast<std::size_t>(r); }
     template <class F> static void each_register(const ptx::operand &o, F f)
     {
         if (o.what == kind::reg) f(o.id);
@@ -119,12 +120,12 @@ std::vector<char> guessing_loads(const ptx::body &b)
     for (const statement &swap : b.statements) {
         if (!swaps(swap)) continue;
         const auto compared = flow.origins(swap.operands[2]);
-        const auto place = flow.place_of(swap.operands[1]);
+        const auto address = flow.symbolic_address_of(swap.operands[1]);
         for (std::size_t s = 0; s < b.statements.size(); ++s) {
             const statement &load = b.statements[s];
             if (is_plain_load(load) && bytes_of(load) == bytes_of(swap) &&
                 compared[static_cast<std::size_t>(load.operands[0].id)] != 0 &&
-                flow.place_of(load.operands[1]) == place)
+                flow.symbolic_address_of(load.operands[1]) == address)
                 guesses[s] = 1;
         }
     }

@@ -56,7 +56,7 @@ void decoder::decode_terminator(const statement &s, block_terminator end)
     pending_resize_.clear();
 }
 
-// Begins a branch or return, which only the lanes take whose guard is true.
+// Emits a branch or return, which only lanes take whose guard is true.
 draft &decoder::emit_guarded(const statement &s)
 {
     draft &d = emit(nullptr);

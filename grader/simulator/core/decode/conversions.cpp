@@ -54,7 +54,7 @@ void decoder::decode_cvt_pair(const statement &s, type to, std::uint32_t extra)
     operand halves[2];
     for (int k = 0; k < 2; ++k) {
         const operand a = source(operand_at(s, 2 - k), type::f32);
-        halves[k] = computed("cvt." + format + ".f32", type::b16, {a}, extra);
+        halves[k] = emit_value("cvt." + format + ".f32", type::b16, {a}, extra);
         if (has_part(s, "relu")) clear_negative(halves[k], format);
     }
     draft p;
@@ -66,7 +66,8 @@ void decoder::decode_cvt_pair(const statement &s, type to, std::uint32_t extra)
     emit(p, "core.pack");
 }
 
-// cvt.pack.sat.u8.s32.b32 d, a, b, c: c's lower half above a above b, both saturated.
+// cvt.pack.sat.u8.s32.b32 d, a, b, c: saturated b in the lowest byte, saturated a in the next, the
+// lower half of c in the upper half. cvt.pack.sat.u16.s32 d, a, b fills the halves with b and a.
 void decoder::decode_pack(const statement &s)
 {
     if (s.op.size() < 5 || s.op[2] != "sat" || s.op[4] != "s32") throw unknown_instruction{};
@@ -75,13 +76,13 @@ void decoder::decode_pack(const statement &s)
     if ((size != 2 || s.op.size() != 5) && (size != 1 || !has_c)) throw unknown_instruction{};
     if (s.operands.size() != (has_c ? 4u : 3u)) throw unknown_instruction{};
     const auto fit = [&](std::size_t k) {
-        return computed("cvt." + std::string(s.op[3]) + ".s32", type::b32,
-                        {source(s.operands[k], type::s32)}, convert_saturate);
+        return emit_value("cvt." + std::string(s.op[3]) + ".s32", type::b32,
+                          {source(s.operands[k], type::s32)}, convert_saturate);
     };
     const operand a = fit(1), b = fit(2);
     const auto bytes = [&](operand low, operand high, std::uint64_t chosen) {
-        return computed("prmt.b32", type::b32,
-                        {low, high, constant(chosen, register_class::narrow)});
+        return emit_value("prmt.b32", type::b32,
+                          {low, high, constant(chosen, register_class::narrow)});
     };
     operand d = bytes(b, a, has_c ? 0x40 : 0x5410);
     if (has_c) d = bytes(d, source(s.operands[3], type::b32), 0x5410);

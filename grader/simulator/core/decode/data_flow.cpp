@@ -1,4 +1,4 @@
-// Finds loops that only wait for memory, and loads whose values are only moved.
+// Finds spin loops, and loads whose values are only copied to memory.
 #include "decoder.hpp"
 
 #include <algorithm>
@@ -7,13 +7,14 @@
 namespace simulator::core::decoding {
 namespace {
 
-std::set<int> loop_blocks(const flow_graph &g, int from, int header)
+// The blocks of the loop that the back edge from `latch` to `header` closes.
+std::set<int> natural_loop(const flow_graph &g, int latch, int header)
 {
     std::vector<std::vector<int>> in(g.successors.size());
     for (std::size_t b = 0; b < g.successors.size(); ++b)
         for (int s : g.successors[b]) in[s].push_back(static_cast<int>(b));
     std::set<int> inside{header};
-    std::vector<int> work{from};
+    std::vector<int> work{latch};
     while (!work.empty()) {
         int b = work.back();
         work.pop_back();
@@ -25,20 +26,20 @@ std::set<int> loop_blocks(const flow_graph &g, int from, int header)
 
 } // namespace
 
-// Marks loops that change nothing but the registers they load from memory: no register carries a
-// value from one iteration to the next, and nothing is stored. Their backward branch ends the
-// warp's turn.
-void decoder::mark_spinning(const flow_graph &g)
+// Marks spin loops, which only wait for memory to change: no register carries a value from one
+// iteration to the next, and nothing is stored. Their back edge ends the warp's turn, so that the
+// warp it waits for can run.
+void decoder::mark_spin_loops(const flow_graph &g)
 {
-    for (auto [from, header] : back_edges(g))
-        if (only_waits(loop_blocks(g, from, header), header)) out_.blocks[from].spins = true;
+    for (auto [latch, header] : back_edges(g))
+        if (is_spin_loop(natural_loop(g, latch, header), header)) out_.blocks[latch].spins = true;
 }
 
-bool decoder::only_waits(const std::set<int> &inside, int header) const
+bool decoder::is_spin_loop(const std::set<int> &inside, int header) const
 {
     std::set<operand> written, read_first;
     bool reads_memory = false;
-    std::set<operand> fresh; // written in the header's own straight part before being read
+    std::set<operand> defined; // written in this iteration on every path to here
     for (int b : inside) {
         const auto &k = out_.blocks[b];
         if (k.end == block_terminator::call || k.end == block_terminator::barrier) return false;
@@ -52,11 +53,11 @@ bool decoder::only_waits(const std::set<int> &inside, int header) const
                 if (o.name.starts_with("clock") || o.name.starts_with("globaltimer")) return false;
             if (s.op[0] == "ld" || s.op[0] == "atom" || s.op[0] == "mbarrier") reads_memory = true;
             each_read(d, out_.lists, [&](operand o) {
-                if (!fresh.contains(o)) read_first.insert(o);
+                if (!defined.contains(o)) read_first.insert(o);
             });
             each_write(d, out_.lists, [&](operand o) {
                 written.insert(o);
-                if (b == header || inside.size() <= 2) fresh.insert(o);
+                if (b == header || inside.size() <= 2) defined.insert(o);
             });
         }
     }
@@ -76,7 +77,7 @@ void decoder::mark_moves()
     };
     for (const draft &d : drafts_) {
         draft uses = d;
-        if (is_store(d)) { // it moves its data, and uses its address and its guard
+        if (is_store(d)) { // it only moves its data, but uses its address and its guard
             uses.ins.b = no_operand;
             uses.list = draft::list_role::none;
         }

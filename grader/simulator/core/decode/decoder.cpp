@@ -1,4 +1,4 @@
-// Decodes a function: its variables, its statements one by one, and their places in the source.
+// Decodes a function: its variables, its statements one by one, and their source locations.
 #include "decoder.hpp"
 
 #include <algorithm>
@@ -9,22 +9,23 @@ namespace {
 
 constexpr std::uint64_t max_arguments = 64 << 10; // bytes of a function's parameters and calls
 
-// Returns a statement's file and line for messages: the innermost place in the directory of the
-// function's own file. A helper in the program's own header thus counts at its own line, and the
-// toolkit's inline functions at the line that calls them.
-place_name place_shown(const ptx::body &b, const ptx::module_text &m, int place, int first_place)
+// Returns the file and line that messages give for a location: the innermost of its inlining chain
+// that is in the directory of the function's own file. Thus code inlined from a header of the
+// program counts at its own line, and code inlined from the toolkit at the line of the call.
+place_name reported_location(const ptx::body &b, const ptx::module_text &m, int location, int first)
 {
-    if (place < 0) return {};
+    if (location < 0) return {};
     auto file_of = [&](int p) {
-        auto f = m.files.find(b.places[p].file);
+        auto f = m.files.find(b.locations[p].file);
         return f == m.files.end() ? std::string() : f->second;
     };
     auto directory = [](const std::string &f) { return f.substr(0, f.rfind('/') + 1); };
-    std::string home = first_place < 0 ? "" : directory(file_of(first_place));
-    int p = place;
-    while (b.places[p].parent >= 0 && b.places[p].parent != p && directory(file_of(p)) != home)
-        p = b.places[p].parent;
-    return {file_of(p), b.places[p].line};
+    std::string home = first < 0 ? "" : directory(file_of(first));
+    int p = location;
+    while (b.locations[p].parent >= 0 && b.locations[p].parent != p &&
+           directory(file_of(p)) != home)
+        p = b.locations[p].parent;
+    return {file_of(p), b.locations[p].line};
 }
 
 } // namespace
@@ -73,13 +74,13 @@ void decoder::lay_out_variables()
     out_.argument_bytes = calls.bytes();
 }
 
-void decoder::decode_straight(const statement &s)
+void decoder::decode_straight_line(const statement &s)
 {
     std::size_t before = drafts_.size();
     guard_ = s.guard < 0 ? no_operand : static_cast<operand>(s.guard);
     guard_flip_ = s.guard_negated ? all_lanes : 0;
     try {
-        decode_known(s);
+        decode_by_opcode(s);
         finish_destinations();
         check_operands(before);
         if (drafts_.size() > before) drafts_[before].ins.begins = true;
@@ -91,7 +92,7 @@ void decoder::decode_straight(const statement &s)
     guard_ = no_operand;
 }
 
-void decoder::decode_known(const statement &s)
+void decoder::decode_by_opcode(const statement &s)
 {
     auto op = s.op[0];
     if (op == "ld" || op == "ldu" || op == "st") return decode_load_or_store(s);
@@ -109,9 +110,10 @@ void decoder::decode_known(const statement &s)
         emit(fence_of(s));
         return;
     }
+    // No caches are simulated, and a grid starts only when those it depends on have completed.
     if (op == "prefetch" || op == "prefetchu" || op == "discard" || op == "applypriority" ||
         op == "griddepcontrol")
-        return; // no effect on sequentially consistent memory without caches
+        return;
     if (op == "isspacep") return decode_isspacep(s);
     if (op == "trap" || op == "brkpt") {
         emit("core." + std::string(op));
@@ -134,12 +136,12 @@ void decoder::finish()
 {
     mark_moves();
     set_roles();
-    out_.register_bytes = place_registers(drafts_, out_.lists, out_.blocks, classes_);
+    out_.register_bytes = allocate_registers(drafts_, out_.lists, out_.blocks, classes_);
     out_.instructions.reserve(drafts_.size());
     for (auto &d : drafts_) out_.instructions.push_back(d.ins);
     for (auto &list : out_.lists) out_.list_pointers.push_back(list.data());
     for (auto &b : out_.blocks) b.terminator = b.last;
-    set_places();
+    set_source_locations();
     std::size_t n = out_.body.statements.size() + 1;
     out_.own.lanes_off.assign(n, 0);
     out_.own.counted.assign(n, {});
@@ -167,15 +169,16 @@ void decoder::set_roles()
     }
 }
 
-void decoder::set_places()
+void decoder::set_source_locations()
 {
     int first = -1;
     for (const auto &s : out_.body.statements)
-        if (first < 0 && s.place >= 0) first = s.place;
+        if (first < 0 && s.location >= 0) first = s.location;
     std::unordered_map<int, int> known;
     for (const auto &s : out_.body.statements) {
-        auto [it, fresh] = known.try_emplace(s.place, static_cast<int>(out_.places.size()));
-        if (fresh) out_.places.push_back(place_shown(out_.body, *in_.module, s.place, first));
+        auto [it, fresh] = known.try_emplace(s.location, static_cast<int>(out_.places.size()));
+        if (fresh)
+            out_.places.push_back(reported_location(out_.body, *in_.module, s.location, first));
         out_.statement_place.push_back(it->second);
     }
     if (out_.places.empty()) out_.places.push_back({});

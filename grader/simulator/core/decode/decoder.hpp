@@ -1,4 +1,5 @@
-// Declares the class that decodes one function, whose chapters are the files of this folder.
+// Declares the class that decodes one function; each file of this folder defines some of its
+// members.
 #pragma once
 
 #include "draft.hpp"
@@ -22,7 +23,7 @@ using ptx::statement;
 using ptx::type;
 using kind = ptx::operand::kind;
 
-struct unknown_instruction {}; // thrown; the statement then ends the grid when it is reached
+struct unknown_instruction {}; // thrown; the statement then ends the grid if it is executed
 
 inline bool is_signed(type t)
 {
@@ -40,7 +41,8 @@ inline const ptx::operand &operand_at(const statement &s, std::size_t k)
     if (k >= s.operands.size()) throw unknown_instruction{};
     return s.operands[k];
 }
-inline bool in_shared(const statement &s) // of the instructions that say so in no other way
+// True for `.shared` and `.shared::cta`, for instructions that parts_of does not read.
+inline bool in_shared(const statement &s)
 {
     return has_part(s, "shared") || has_part(s, "shared::cta");
 }
@@ -53,7 +55,8 @@ inline std::string_view part(const statement &s, std::size_t k)
 // The bits of a constant as a value of type `t`.
 std::uint64_t immediate_bits(const ptx::operand &, type t);
 
-// The parts of a memory instruction's opcode.
+// The modifiers of a memory instruction. `strong` as in the PTX memory model: volatile, mmio, or
+// with a memory order.
 struct access_parts {
     ptx::space space = ptx::space::generic;
     int count = 1;
@@ -64,10 +67,10 @@ struct access_parts {
 };
 access_parts parts_of(const statement &);
 bool is_hint(std::string_view part);
-const char *fence_of(const statement &); // the name of its handler
+const char *fence_of(const statement &); // the name of the fence handler for its scope
 
-// Returns for each statement if it is a plain load whose value reaches the comparison operand of
-// an `atom.cas` of the same size at the same address, as in
+// Marks each statement that is a weak load whose value reaches the compare operand of an `atom.cas`
+// of the same size at the same address, as in
 //
 //     old = *p;
 //     do assumed = old, old = atomicCAS(p, assumed, f(assumed)); while (old != assumed);
@@ -86,11 +89,11 @@ private:
 
     // decoder.cpp: the function as a whole, and the instructions within a basic block
     void lay_out_variables();
-    void decode_straight(const statement &);
-    void decode_known(const statement &);
+    void decode_straight_line(const statement &);
+    void decode_by_opcode(const statement &);
     void finish();
     void set_roles();
-    void set_places();
+    void set_source_locations();
 
     // blocks.cpp
     void find_leaders();
@@ -103,13 +106,13 @@ private:
     void link_blocks();
 
     // data_flow.cpp
-    void mark_spinning(const flow_graph &);
-    bool only_waits(const std::set<int> &inside, int header) const;
+    void mark_spin_loops(const flow_graph &);
+    bool is_spin_loop(const std::set<int> &inside, int header) const;
     void mark_moves();
 
     // operands.cpp
-    // Appends an instruction of the current statement, with its guard. The reference is valid until
-    // the next one.
+    // Appends an instruction of the current statement, with its guard. The next emit() invalidates
+    // the reference.
     draft &emit(handler, operand d = no_operand, std::initializer_list<operand> sources = {});
     draft &emit(const std::string &opcode, operand d = no_operand,
                 std::initializer_list<operand> sources = {});
@@ -126,8 +129,8 @@ private:
     operand source_symbol(const std::string &name, std::uint64_t addend, type);
     operand destination(const ptx::operand &, type);
     void finish_destinations();
-    operand computed(const std::string &opcode, type, std::initializer_list<operand> from,
-                     std::uint32_t extra = 0);
+    operand emit_value(const std::string &opcode, type, std::initializer_list<operand> from,
+                       std::uint32_t extra = 0);
     void move_to(const ptx::operand &to, type, operand from);
     static void set_second_result(draft &, const statement &);
     void check_operands(std::size_t first) const;
@@ -149,24 +152,25 @@ private:
     void clear_negative(operand, std::string_view format);
 
     // memory.cpp
-    struct address {
+    struct effective_address {
         operand base;
         std::int64_t offset;
     };
-    address address_of(const ptx::operand &);
+    effective_address address_of(const ptx::operand &);
     void set_address(draft &, const ptx::operand &);
     void set_data(draft &, const ptx::operand &data, const access_parts &, bool store);
-    void infer_space(access_parts &, const ptx::operand &place) const;
+    void infer_space(access_parts &, const ptx::operand &address) const;
     void decode_load_or_store(const statement &);
-    void place_param(draft &, const ptx::operand &place, bool store, const std::string &width);
+    void decode_param_access(draft &, const ptx::operand &address, bool store,
+                             const std::string &width);
     void decode_atomic(const statement &);
     void decode_alloca(const statement &);
     void decode_cvta(const statement &);
     void decode_isspacep(const statement &);
 
     // texture_access.cpp
-    bool is_object_and_place(const ptx::operand &) const;
-    std::array<operand, 3> coordinates(const ptx::operand &place, type first, type others);
+    bool is_object_and_coordinates(const ptx::operand &) const;
+    std::array<operand, 3> coordinates(const ptx::operand &texel, type first, type others);
     void decode_texture(const statement &);
     void decode_surface(const statement &);
     void set_to_zero(const draft &load);
@@ -176,8 +180,9 @@ private:
     void decode_copy_start(const statement &);
     void decode_copy_arrival(const statement &);
     void decode_mbarrier(const statement &);
-    void arrive(const statement &, const ptx::operand &at, const std::string &how,
-                const ptx::operand *state, operand came);
+    void emit_mbarrier_update(const statement &, const ptx::operand &address,
+                              const std::string &operation, const ptx::operand *state,
+                              operand count);
     void decode_test_wait(const statement &);
 
     // control.cpp and barriers.cpp: the instructions that end a basic block
@@ -205,10 +210,10 @@ private:
     std::unordered_map<std::string, std::uint32_t> locals_;
     std::unordered_map<std::string, extent> own_parameters_, arguments_;
     std::vector<resize_request> pending_resize_;
-    std::uint32_t current_ = 0; // the statement that is decoded
+    std::uint32_t current_ = 0; // the statement that is being decoded
     operand guard_ = no_operand;
     std::uint32_t guard_flip_ = 0;
-    bool closed_ = false; // the last block
+    bool closed_ = false; // the last block has its terminator
 };
 
 } // namespace simulator::core::decoding

@@ -1,4 +1,5 @@
-// Defines an instruction before its registers are allocated, and what its handler needs.
+// Defines an instruction on virtual registers, the operands its handler needs, and register
+// allocation.
 #pragma once
 
 #include "simulator/core/core.hpp"
@@ -11,7 +12,7 @@
 
 namespace simulator::core {
 
-// An instruction before register allocation: operand fields hold register numbers.
+// An instruction before register allocation: operand fields hold virtual register numbers.
 struct draft {
     instruction ins;
     bool extra_reads = false;   // ins.extra is an operand that is read
@@ -20,7 +21,7 @@ struct draft {
     bool writes_d = true; // false: d is read
 };
 
-// Call f with each register that the instruction reads, or writes.
+// Call f with each register that the instruction reads, or each that it writes.
 template <class F>
 void each_read(const draft &d, const std::vector<std::vector<operand>> &lists, F f)
 {
@@ -47,7 +48,8 @@ void each_write(const draft &d, const std::vector<std::vector<operand>> &lists, 
             if (is_register(o)) f(o);
 }
 
-enum class register_class : std::uint8_t { predicate, narrow, wide }; // 4 bytes; 32 x 4; 32 x 8
+// A predicate is one mask of 4 bytes; the others have 32 lanes of 4 or of 8 bytes.
+enum class register_class : std::uint8_t { predicate, narrow, wide };
 register_class class_of(ptx::type);
 
 // The register class that a handler needs for an operand. Handlers do not check: an operand of
@@ -61,26 +63,27 @@ enum class need : std::uint8_t {
     wide_or_none,
     data,     // wide if bit 0 of instruction::wide is set, otherwise narrow
     address,  // the same with bit 1
-    combined, // a predicate if a comparison is combined with one
-    amount,   // of cp.async: none, or bytes to read; a predicate if instruction::extra is set
+    combined, // a predicate if setp or set combines its result with one, otherwise not read
+    amount, // of cp.async: src-size or none; the predicate ignore-src if instruction::extra is set
 };
 struct operand_needs {
     need d = need::nothing, a = need::nothing, b = need::nothing, c = need::nothing,
          extra = need::nothing, list = need::nothing;
-    // Loads into d, or stores from b; the list's registers if there is more than one element.
+    // Loads into d or stores from b; with several elements, into or from the list's registers.
     bool loads = false, stores = false;
 };
-operand_needs needs_of(std::string_view handler); // by the name of its table row
+operand_needs needs_of(std::string_view handler); // by its name in the opcode table
 const operand_needs &needs_of(handler);
-std::size_t sources_of(std::string_view op); // of plain arithmetic
+std::size_t sources_of(std::string_view op); // number of source operands of arithmetic
 bool fits(const draft &, const operand_needs &, const std::vector<std::vector<operand>> &lists,
           const std::function<std::optional<register_class>(operand)> &class_of);
 
-// Allocates registers: those whose live ranges do not overlap share a position. Rewrites the
-// operands of drafts and lists; returns the bytes of a frame. Blocks hold draft indices.
-std::uint32_t place_registers(std::vector<draft> &, std::vector<std::vector<operand>> &lists,
-                              const std::vector<basic_block> &,
-                              const std::vector<register_class> &);
+// Allocates registers: those whose live intervals do not overlap may share a slot of the frame.
+// Rewrites the operands of drafts and lists to offsets in the frame, and returns its size in bytes.
+// Blocks hold draft indices.
+std::uint32_t allocate_registers(std::vector<draft> &, std::vector<std::vector<operand>> &lists,
+                                 const std::vector<basic_block> &,
+                                 const std::vector<register_class> &);
 
 // The carry flag of add.cc and similar: a predicate at the start of every frame.
 inline constexpr operand carry_operand = 0;

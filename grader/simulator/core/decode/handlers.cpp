@@ -1,4 +1,4 @@
-// Builds the opcode table from the handlers of the best instruction set that this CPU has.
+// Builds the opcode table from the handlers compiled for the best instruction set of this CPU.
 #include "draft.hpp"
 #include "simulator/core/decode.hpp"
 #include "simulator/lanes/handler_table.hpp"
@@ -17,7 +17,8 @@ namespace {
 
 using does = instruction_role::kind;
 
-// Classifies a row by its name: a PTX opcode for arithmetic, or a name of the machine's own.
+// Classifies a handler by its name: a PTX opcode for arithmetic, otherwise one of the simulator's
+// own, such as "core.resize".
 does kind_named(std::string_view name)
 {
     const auto begins = [&](std::initializer_list<std::string_view> all) {
@@ -39,22 +40,22 @@ does kind_named(std::string_view name)
 
 #if defined(__x86_64__)
 // __builtin_cpu_supports does not know f16c in clang before version 16.
-bool converts_halves()
+bool has_f16c()
 {
     unsigned a, b, c, d;
     return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
 }
 #endif
 
-class table final : public handler_sink {
+class opcode_table final : public handler_sink {
 public:
-    table()
+    opcode_table()
     {
         list_warp_handlers(*this);
         list_texture_handlers(*this);
 #if defined(__x86_64__)
         if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-            __builtin_cpu_supports("bmi2") && converts_halves())
+            __builtin_cpu_supports("bmi2") && has_f16c())
             x86_64_v3::list_handlers(*this);
         else
             x86_64_v2::list_handlers(*this);
@@ -111,20 +112,20 @@ private:
     std::unordered_map<handler, facts> facts_;
 };
 
-const table &rows()
+const opcode_table &table()
 {
-    static const table one;
-    return one;
+    static const opcode_table instance;
+    return instance;
 }
 
 } // namespace
 
-handler find_handler(std::string_view opcode) { return rows().find(opcode); }
+handler find_handler(std::string_view opcode) { return table().find(opcode); }
 
-instruction_role::kind kind_of(handler h) { return rows().of(h).kind; }
+instruction_role::kind kind_of(handler h) { return table().of(h).kind; }
 
-const operand_needs &needs_of(handler h) { return rows().of(h).needs; }
+const operand_needs &needs_of(handler h) { return table().of(h).needs; }
 
-std::set<std::string> handled_opcodes() { return rows().opcodes(); }
+std::set<std::string> handled_opcodes() { return table().opcodes(); }
 
 } // namespace simulator::core

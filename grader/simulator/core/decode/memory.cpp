@@ -32,17 +32,19 @@ const char *space_name(ptx::space s)
     }
 }
 
-std::int64_t place_within(const draft &d, const std::pair<std::uint32_t, std::uint32_t> &all,
-                          const ptx::operand &place)
+std::int64_t offset_within(const draft &d, const std::pair<std::uint32_t, std::uint32_t> &variable,
+                           const ptx::operand &address)
 {
     std::uint64_t bytes = std::uint64_t{d.ins.bytes} * d.ins.count;
-    if (bytes > all.second || place.bits > all.second - bytes) throw unknown_instruction{};
-    return static_cast<std::int64_t>(all.first + place.bits);
+    if (bytes > variable.second || address.bits > variable.second - bytes)
+        throw unknown_instruction{};
+    return static_cast<std::int64_t>(variable.first + address.bits);
 }
 
 } // namespace
 
-// Memory orders and cache hints change nothing: memory is sequentially consistent without caches.
+// Modifiers that select no handler: memory orders and scopes, of which parts_of records those that
+// matter to race detection, and cache hints, which have no effect because no caches are simulated.
 bool is_hint(std::string_view p)
 {
     static const std::set<std::string_view> names = {
@@ -94,7 +96,7 @@ access_parts parts_of(const statement &s)
     return p;
 }
 
-decoder::address decoder::address_of(const ptx::operand &o)
+decoder::effective_address decoder::address_of(const ptx::operand &o)
 {
     if (o.what != kind::address || !o.elements.empty() || o.negated || o.real != 0)
         throw unknown_instruction{};
@@ -113,7 +115,7 @@ void decoder::set_address(draft &d, const ptx::operand &o)
     if (found == register_class::wide) d.ins.wide |= 2;
 }
 
-// Fills in the data operand, one register or a list, and its width.
+// Sets the data operand, one register or a list, and its width.
 void decoder::set_data(draft &d, const ptx::operand &data, const access_parts &p, bool store)
 {
     const bool vector = data.what == kind::vector;
@@ -144,13 +146,13 @@ void decoder::set_data(draft &d, const ptx::operand &data, const access_parts &p
     if (is_signed(p.type)) d.ins.flags |= signed_value;
 }
 
-// An access that names a variable but no space is in the variable's space.
-void decoder::infer_space(access_parts &p, const ptx::operand &place) const
+// An access without a state space whose address names a variable is in the variable's space.
+void decoder::infer_space(access_parts &p, const ptx::operand &address) const
 {
-    if (p.space != ptx::space::generic || place.name.empty()) return;
-    if (locals_.count(place.name) != 0) {
+    if (p.space != ptx::space::generic || address.name.empty()) return;
+    if (locals_.count(address.name) != 0) {
         p.space = ptx::space::local;
-    } else if (const auto s = in_.find(place.name)) {
+    } else if (const auto s = in_.find(address.name)) {
         if (s->what == symbol::kind::shared) p.space = ptx::space::shared;
         if (s->what == symbol::kind::constant) p.space = ptx::space::constant;
     }
@@ -160,17 +162,17 @@ void decoder::decode_load_or_store(const statement &s)
 {
     access_parts p = parts_of(s);
     bool store = s.op[0] == "st";
-    const auto &place = operand_at(s, store ? 0 : 1), &data = operand_at(s, store ? 1 : 0);
-    infer_space(p, place);
+    const auto &address = operand_at(s, store ? 0 : 1), &data = operand_at(s, store ? 1 : 0);
+    infer_space(p, address);
     draft d;
     d.ins.site = out_.sites++;
     set_data(d, data, p, store);
     std::string width = (d.ins.wide & 1) != 0 ? "8" : "4";
     if (p.space == ptx::space::param) {
-        place_param(d, place, store, width);
+        decode_param_access(d, address, store, width);
         return;
     }
-    set_address(d, place);
+    set_address(d, address);
     std::string name = std::string(store ? "store." : "load.") + space_name(p.space) + "." +
                        std::to_string(d.ins.bytes) + "x" + width;
     if (p.strong) d.ins.flags |= strong;
@@ -182,18 +184,19 @@ void decoder::decode_load_or_store(const statement &s)
     if (p.acquires) emit("core.acquire").ins.wide = p.block_scope ? 8 : 0;
 }
 
-void decoder::place_param(draft &d, const ptx::operand &place, bool store, const std::string &width)
+void decoder::decode_param_access(draft &d, const ptx::operand &address, bool store,
+                                  const std::string &width)
 {
-    if (auto a = arguments_.find(place.name); a != arguments_.end()) {
-        d.ins.offset = place_within(d, a->second, place);
+    if (auto a = arguments_.find(address.name); a != arguments_.end()) {
+        d.ins.offset = offset_within(d, a->second, address);
         emit(d, (store ? "argument.store." : "argument.load.") + width);
-    } else if (auto p = own_parameters_.find(place.name); p != own_parameters_.end()) {
-        d.ins.offset = place_within(d, p->second, place);
+    } else if (auto p = own_parameters_.find(address.name); p != own_parameters_.end()) {
+        d.ins.offset = offset_within(d, p->second, address);
         bool entry = in_.source->entry;
         if (entry && store) throw unknown_instruction{};
         emit(d, (entry ? "parameter." : store ? "argument.store." : "argument.load.") + width);
-    } else if (place.name.empty() && !store && in_.source->entry) {
-        set_address(d, place);
+    } else if (address.name.empty() && !store && in_.source->entry) {
+        set_address(d, address);
         emit(d, "parameter_at." + width);
     } else {
         throw unknown_instruction{};

@@ -1,4 +1,4 @@
-// Decodes mov, between registers and into or out of vectors of them.
+// Decodes mov: between registers, and packing into or unpacking from a vector of them.
 #include "decoder.hpp"
 
 namespace simulator::core::decoding {
@@ -35,7 +35,7 @@ void decoder::move_vector(const statement &s, type t)
         throw unknown_instruction{};
     const std::string name = "mov." + std::string(s.op.back());
     std::vector<operand> read;
-    for (const auto &e : from.elements) read.push_back(computed(name, t, {source(e, t)}));
+    for (const auto &e : from.elements) read.push_back(emit_value(name, t, {source(e, t)}));
     for (std::size_t k = 0; k < count; ++k) emit(name, destination(to.elements[k], t), {read[k]});
 }
 

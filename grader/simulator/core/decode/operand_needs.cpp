@@ -1,4 +1,4 @@
-// The number, register class and size of the operands that each handler relies on.
+// Defines the number and register class of the operands that each handler relies on.
 #include "draft.hpp"
 #include "simulator/lanes/handler_table.hpp"
 
@@ -26,7 +26,7 @@ bool is(std::string_view op, std::initializer_list<std::string_view> any)
     return std::ranges::find(any, op) != any.end();
 }
 
-// `sources` operands and a result, all of one class.
+// `sources` source operands and a result, all of one class.
 operand_needs uniform(std::size_t sources, need n)
 {
     const auto source = [&](std::size_t k) { return k < sources ? n : need::nothing; };
@@ -67,7 +67,7 @@ operand_needs of_halves(const parts &name)
     return n;
 }
 
-operand_needs of_our_own(const parts &name)
+operand_needs of_internal(const parts &name)
 {
     const auto op = name[1];
     if (op == "resize") return {.d = need::data, .a = need::address};
@@ -124,11 +124,11 @@ operand_needs needs_of(std::string_view handler)
     if (op == "atomic") {
         const bool wide = of_type(name[3]) == need::wide;
         const need value = wide ? need::wide : need::narrow,
-                   more = wide ? need::wide_or_none : need::narrow_or_none;
-        return {.d = more, .a = need::address, .b = value, .c = more};
+                   optional = wide ? need::wide_or_none : need::narrow_or_none;
+        return {.d = optional, .a = need::address, .b = value, .c = optional};
     }
     if (op == "half") return of_halves(name);
-    return op == "core" ? of_our_own(name) : of_arithmetic(name);
+    return op == "core" ? of_internal(name) : of_arithmetic(name);
 }
 
 bool fits(const draft &d, const operand_needs &n, const std::vector<std::vector<operand>> &lists,

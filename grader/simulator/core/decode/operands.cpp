@@ -10,8 +10,8 @@
 namespace simulator::core::decoding {
 namespace {
 
-// True if ptxas accepts the constant for a type: reals for reals, integers for integers, and for
-// untyped bits integers and the real of that size.
+// True if ptxas accepts the constant as an operand of the type: floating-point constants for .f32
+// and .f64, integers for integers, and for .b32 and .b64 also the floating-point one of that size.
 bool is_constant_of(const ptx::operand &o, type t)
 {
     if (t == type::f32 || t == type::f64) return o.real != 0;
@@ -103,7 +103,7 @@ std::uint64_t immediate_bits(const ptx::operand &o, type t)
     return bits;
 }
 
-// The operand as a register or constant of the class that `t` needs.
+// Returns the operand as a register or constant of the class that `t` needs.
 operand decoder::source(const ptx::operand &o, type t)
 {
     if (o.negated && t != type::pred) throw unknown_instruction{};
@@ -139,7 +139,7 @@ void decoder::resize(operand to, operand from, type t)
     d.ins.flags = is_signed(t) ? signed_value : 0;
 }
 
-// `r + 4` as a value occurs in hand-written PTX, and ptxas accepts it.
+// `r + 4` as a value: hand-written PTX uses it, and ptxas accepts it.
 operand decoder::source_sum(const ptx::operand &o, type t)
 {
     const std::uint32_t size = ptx::size_of(t);
@@ -147,7 +147,7 @@ operand decoder::source_sum(const ptx::operand &o, type t)
         throw unknown_instruction{};
     const operand a = source_register(static_cast<operand>(o.id), t);
     const operand b = constant(immediate_bits(o, t), class_of(t));
-    return computed("add.u" + std::to_string(8 * size), t, {a, b});
+    return emit_value("add.u" + std::to_string(8 * size), t, {a, b});
 }
 
 operand decoder::source_special(const ptx::operand &o, type t)
@@ -181,7 +181,8 @@ operand decoder::source_symbol(const std::string &name, std::uint64_t addend, ty
     return constant(s->value + addend, class_of(t));
 }
 
-// Returns the register that an instruction of type `t` writes so that `o` gets its result.
+// Returns the register that an instruction of type `t` writes for `o`: o's own or, if its class
+// differs, a new one, which finish_destinations() copies to it.
 operand decoder::destination(const ptx::operand &o, type t)
 {
     if (o.what == kind::discard) return new_register(t);
@@ -200,9 +201,10 @@ void decoder::finish_destinations()
     pending_resize_.clear();
 }
 
-// An instruction with one result and up to three sources, all of them registers or constants.
-operand decoder::computed(const std::string &opcode, type t, std::initializer_list<operand> from,
-                          std::uint32_t extra)
+// Emits an instruction with up to three sources, all of them registers or constants, and returns
+// the new register that holds its result.
+operand decoder::emit_value(const std::string &opcode, type t, std::initializer_list<operand> from,
+                            std::uint32_t extra)
 {
     const handler h = handler_of(opcode);
     const operand r = new_register(t);
@@ -216,7 +218,7 @@ void decoder::move_to(const ptx::operand &to, type t, operand from)
     emit(is_wide(t) ? "mov.b64" : "mov.b32", d, {from});
 }
 
-// The second result of `d|p`, a predicate: its register goes into the offset.
+// Stores the second result of `d|p`, a predicate register, in the offset.
 void decoder::set_second_result(draft &d, const statement &s)
 {
     d.offset_writes = s.paired && s.operands[1].what == kind::reg;

@@ -29,7 +29,7 @@ struct interval {
     std::uint32_t reg, first, last;
 };
 
-// The live interval of each register, in draft indices.
+// Returns the live interval of each register, in draft indices.
 std::vector<interval> live_intervals(const std::vector<draft> &drafts,
                                      const std::vector<std::vector<operand>> &lists,
                                      const std::vector<basic_block> &blocks, std::size_t registers)
@@ -45,8 +45,8 @@ std::vector<interval> live_intervals(const std::vector<draft> &drafts,
             });
             bits in = out;
             for (std::uint32_t k = end_of(blocks[b]); k-- > blocks[b].first;) {
-                // A guarded write keeps the values of other lanes, so it does not end a live
-                // range.
+                // A guarded write keeps the values of other lanes, so it does not kill the
+                // register.
                 if (drafts[k].ins.guard == no_operand)
                     each_write(drafts[k], lists, [&](operand r) { drop(in, r); });
                 each_read(drafts[k], lists, [&](operand r) { put(in, r); });
@@ -80,7 +80,7 @@ std::vector<interval> live_intervals(const std::vector<draft> &drafts,
     return all;
 }
 
-// Positions of one register class: an interval takes the one freed last, or a new one.
+// Slots of one register class: an interval takes the slot freed last, or a new one.
 class slots {
 public:
     std::uint32_t take(const interval &i)
@@ -110,11 +110,12 @@ private:
 
 } // namespace
 
-std::uint32_t place_registers(std::vector<draft> &drafts, std::vector<std::vector<operand>> &lists,
-                              const std::vector<basic_block> &blocks,
-                              const std::vector<register_class> &classes)
+std::uint32_t allocate_registers(std::vector<draft> &drafts,
+                                 std::vector<std::vector<operand>> &lists,
+                                 const std::vector<basic_block> &blocks,
+                                 const std::vector<register_class> &classes)
 {
-    // This limit keeps offsets within 4 GiB.
+    // This limit keeps offsets in the frame below constant_bit.
     if (classes.size() > std::size_t{1} << 23)
         throw ptx::refused("a function of too many registers");
     auto intervals = live_intervals(drafts, lists, blocks, classes.size());
@@ -126,7 +127,7 @@ std::uint32_t place_registers(std::vector<draft> &drafts, std::vector<std::vecto
     // lines.
     std::uint32_t narrow_at = (4 + 4 * by_class[0].count() + 63) / 64 * 64;
     std::uint32_t wide_at = narrow_at + 128 * by_class[1].count();
-    auto place = [&](operand o) -> operand {
+    auto offset_of = [&](operand o) -> operand {
         if (!is_register(o)) return o;
         switch (classes[o]) {
         case register_class::predicate:
@@ -138,16 +139,16 @@ std::uint32_t place_registers(std::vector<draft> &drafts, std::vector<std::vecto
         }
     };
     for (auto &d : drafts) {
-        d.ins.d = place(d.ins.d);
-        d.ins.a = place(d.ins.a);
-        d.ins.b = place(d.ins.b);
-        d.ins.c = place(d.ins.c);
-        d.ins.guard = place(d.ins.guard);
-        if (d.extra_reads) d.ins.extra = place(d.ins.extra);
-        if (d.offset_writes) d.ins.offset = place(static_cast<operand>(d.ins.offset));
+        d.ins.d = offset_of(d.ins.d);
+        d.ins.a = offset_of(d.ins.a);
+        d.ins.b = offset_of(d.ins.b);
+        d.ins.c = offset_of(d.ins.c);
+        d.ins.guard = offset_of(d.ins.guard);
+        if (d.extra_reads) d.ins.extra = offset_of(d.ins.extra);
+        if (d.offset_writes) d.ins.offset = offset_of(static_cast<operand>(d.ins.offset));
     }
     for (auto &list : lists)
-        for (auto &o : list) o = place(o);
+        for (auto &o : list) o = offset_of(o);
     return wide_at + 256 * by_class[2].count();
 }
 

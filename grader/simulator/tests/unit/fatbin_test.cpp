@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "simulator/ptx/fatbin.hpp"
+#include "simulator/ptx/link_ptx.hpp"
 #include "simulator/tests/images.hpp"
 
 #include <fatbinary_section.h>

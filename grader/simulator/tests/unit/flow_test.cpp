@@ -7,11 +7,11 @@ using namespace simulator;
 
 namespace {
 
-flow_graph graph(std::vector<std::vector<int>> successors, std::vector<int> leaves = {})
+flow_graph graph(std::vector<std::vector<int>> successors, std::vector<int> exits = {})
 {
     flow_graph g;
-    g.leaves.assign(successors.size(), false);
-    for (int b : leaves) g.leaves[b] = true;
+    g.exits.assign(successors.size(), false);
+    for (int b : exits) g.exits[b] = true;
     g.successors = std::move(successors);
     return g;
 }

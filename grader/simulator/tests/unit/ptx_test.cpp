@@ -148,9 +148,9 @@ TEST_CASE("places know where they were inlined")
     auto b = body_of(".reg .b32 %r<2>;\n.loc 1 10 3\nmov.u32 %r1, 1;\n.loc 2 99 1, function_name "
                      "$L__info_string0, "
                      "inlined_at 1 10 3\nmov.u32 %r1, 2;");
-    const auto &p = b.places.at(b.statements[1].place);
+    const auto &p = b.locations.at(b.statements[1].location);
     CHECK(p.line == 99);
-    CHECK(b.places.at(p.parent).line == 10);
+    CHECK(b.locations.at(p.parent).line == 10);
 }
 
 TEST_CASE("variables with values and addresses of others")
