@@ -37,12 +37,12 @@ template <class D> constexpr D largest = is_signed<D>
 template <class D>
 constexpr D smallest = is_signed<D> ? static_cast<D>(u64{1} << (8 * sizeof(D) - 1)) : D(0);
 
-// Clamps. NaN becomes 0, or 1 << 63 in 64-bit results. PTX ISA 9.0 (cvt) agrees for sources of 16
-// and 32 bits; from f64, however, NaN becomes 1 << (bits - 1) in narrower results, too.
+// Clamps. NaN becomes 0 or, from f64 and in 64-bit results, 1 << (bits - 1): PTX ISA 9.0, cvt.
 template <class D, class S> inline D float_to_integer(S v)
 {
     constexpr S high = static_cast<S>(largest<D>), low = static_cast<S>(smallest<D>);
-    D nan = sizeof(D) == 8 ? static_cast<D>(u64{1} << 63) : D(0);
+    constexpr bool zero = sizeof(D) < 8 && !std::is_same_v<S, double>;
+    constexpr D nan = zero ? D(0) : static_cast<D>(u64{1} << (8 * sizeof(D) - 1));
     bool inside = (v > low) & (v < high);
     D r = static_cast<D>(inside ? v : S(0));
     r = v <= low ? smallest<D> : r;
