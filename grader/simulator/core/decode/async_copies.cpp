@@ -1,6 +1,6 @@
 // Decodes cp.async and its groups.
+#include "simulator/core/async_copies.hpp"
 #include "decoder.hpp"
-#include "simulator/core/copies.hpp"
 
 namespace simulator::core::decoding {
 

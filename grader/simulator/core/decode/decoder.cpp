@@ -12,7 +12,8 @@ constexpr std::uint64_t max_arguments = 64 << 10; // bytes of a function's param
 // Returns a statement's file and line for messages: the innermost place in the directory of the
 // function's own file. A helper in the program's own header thus counts at its own line, and the
 // toolkit's inline functions at the line that calls them.
-place_name place_shown(const ptx::body &b, const ptx::module_text &m, int place, int first_place)
+source_location place_shown(const ptx::body &b, const ptx::module_text &m, int place,
+                            int first_place)
 {
     if (place < 0) return {};
     auto file_of = [&](int p) {
@@ -141,12 +142,12 @@ void decoder::finish()
     for (auto &b : out_.blocks) b.terminator = b.last;
     set_places();
     std::size_t n = out_.body.statements.size() + 1;
-    out_.own.lanes_off.assign(n, 0);
-    out_.own.counted.assign(n, {});
-    out_.own.memos.assign(out_.sites, {});
-    out_.own.worst.assign(out_.sites, {});
-    out_.own.runs.assign(out_.blocks.size(), 0);
-    out_.own.lanes_run.assign(out_.blocks.size(), 0);
+    out_.counts.lanes_off.assign(n, 0);
+    out_.counts.counted.assign(n, {});
+    out_.counts.memos.assign(out_.sites, {});
+    out_.counts.worst.assign(out_.sites, {});
+    out_.counts.runs.assign(out_.blocks.size(), 0);
+    out_.counts.lanes_run.assign(out_.blocks.size(), 0);
 }
 
 void decoder::set_roles()
@@ -174,12 +175,13 @@ void decoder::set_places()
         if (first < 0 && s.place >= 0) first = s.place;
     std::unordered_map<int, int> known;
     for (const auto &s : out_.body.statements) {
-        auto [it, fresh] = known.try_emplace(s.place, static_cast<int>(out_.places.size()));
-        if (fresh) out_.places.push_back(place_shown(out_.body, *in_.module, s.place, first));
-        out_.statement_place.push_back(it->second);
+        auto [it, fresh] = known.try_emplace(s.place, static_cast<int>(out_.locations.size()));
+        if (fresh) out_.locations.push_back(place_shown(out_.body, *in_.module, s.place, first));
+        out_.location_of_statement.push_back(it->second);
     }
-    if (out_.places.empty()) out_.places.push_back({});
-    out_.statement_place.push_back(out_.statement_place.empty() ? 0 : out_.statement_place.back());
+    if (out_.locations.empty()) out_.locations.push_back({});
+    out_.location_of_statement.push_back(
+        out_.location_of_statement.empty() ? 0 : out_.location_of_statement.back());
 }
 
 } // namespace simulator::core::decoding
