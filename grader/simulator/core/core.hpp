@@ -62,8 +62,8 @@ struct instruction {
     std::int64_t offset = 0;      // of an address; or a selector for the handler
     // An index into code::lists (vector elements, call arguments), or a selector.
     std::uint32_t extra = 0;
-    std::uint32_t site = 0;      // index into code::sites for memory instructions
-    std::uint32_t statement = 0; // index into code::statements
+    std::uint32_t site = 0;      // of memory instructions: index into the memos and worst requests
+    std::uint32_t statement = 0; // index into ptx::body::statements
     std::uint8_t wide = 0;       // of memory instructions: access_bits; else 1 for 64-bit registers
     bool begins = false;         // first instruction of its statement
     std::uint8_t bytes = 0, count = 0; // per element; number of elements
@@ -173,7 +173,7 @@ struct code {
     std::uint32_t local_bytes = 0;    // per thread, without callees
     std::uint32_t argument_bytes = 0; // per thread: call arguments, parameters and results
     std::vector<std::uint32_t> parameter_offsets, result_offsets; // in the callee's argument area
-    std::uint32_t sites = 0;
+    std::uint32_t sites = 0; // number of memory instructions, where a cp.async counts twice
     std::vector<source_location> locations;
     std::vector<int> location_of_statement; // index into locations
     std::uint32_t index = 0;                // in its program
@@ -236,7 +236,7 @@ struct warp {
 
 struct barrier_state {
     std::uint32_t arrived = 0, expected = 0; // in threads; expected 0: the whole block
-    std::uint32_t true_threads = 0;          // for bar.red
+    std::uint32_t true_threads = 0;          // of bar.red: threads whose predicate is true
 };
 
 struct block_order; // defined in core/races.hpp
@@ -247,9 +247,9 @@ struct thread_block {
     thread_block();
     ~thread_block();
     dim index;
-    std::uint64_t number = 0; // index of the block in its grid
-    std::uint32_t threads = 0, live = 0;
-    std::uint64_t steps = 0; // warp instructions so far
+    std::uint64_t number = 0;            // index of the block in its grid
+    std::uint32_t threads = 0, live = 0; // live: threads that have not exited
+    std::uint64_t steps = 0;             // warp instructions so far
     std::vector<warp> warps;
     std::vector<cache_line> registers;
     std::vector<std::byte> shared;
