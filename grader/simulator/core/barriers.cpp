@@ -1,5 +1,5 @@
-// Releases the barriers of a block. Reports which threads wait in different places, and which place
-// is to blame.
+// Implements bar.sync, bar.red and bar.arrive: threads arrive at a barrier of the block, which then
+// releases them. Reports threads that wait at different barriers, and which barrier is to blame.
 #include "paths.hpp"
 #include "races.hpp"
 
@@ -11,19 +11,28 @@ namespace {
 
 using state = path::state;
 
-// The threads that wait at one place.
+std::string counts_differ(std::uint32_t id, std::uint32_t first, std::uint32_t now)
+{
+    auto text = [](std::uint32_t n) {
+        return n == 0 ? std::string("all threads of the block") : std::to_string(n) + " threads";
+    };
+    return "barrier " + std::to_string(id) + " waits for " + text(first) +
+           ", but this thread comes to it for " + text(now) + ": all must name the same number";
+}
+
+// The threads that wait at one barrier or .sync instruction.
 struct waiting_place {
     warp *of = nullptr; // the first warp
     path *lanes = nullptr;
     std::uint32_t threads = 0;
 
-    const code &function() const { return *of->frames[lanes->in].of; }
+    const code &function() const { return *of->frames[lanes->frame_index].of; }
     const instruction &terminator() const { return terminator_of(*of, *lanes); }
-    std::string at() const { return place_text(function(), terminator().statement); }
+    std::string at() const { return location_text(function(), terminator().statement); }
     std::string name(const char *article = "") const // for example "a vote", "barrier 3"
     {
-        if (lanes->now == state::at_barrier && lanes->waits != 0)
-            return "barrier " + std::to_string(lanes->waits);
+        if (lanes->now == state::at_barrier && lanes->waits_for != 0)
+            return "barrier " + std::to_string(lanes->waits_for);
         return article + sync_name(function(), terminator().statement);
     }
 };
@@ -36,7 +45,8 @@ template <class F> std::vector<waiting_place> waiting_places(thread_block &b, F 
             if (p.mask == 0 || !counts(p)) continue;
             waiting_place here{&w, &p, lane_count(p.mask)};
             auto known = std::find_if(all.begin(), all.end(), [&](const waiting_place &o) {
-                if (&o.terminator() == &here.terminator() && o.lanes->waits == p.waits) return true;
+                if (&o.terminator() == &here.terminator() && o.lanes->waits_for == p.waits_for)
+                    return true;
                 return o.name() == here.name() && o.at() == here.at();
             });
             if (known == all.end())
@@ -47,8 +57,8 @@ template <class F> std::vector<waiting_place> waiting_places(thread_block &b, F 
     return all;
 }
 
-// True if a path of at least one step leads from block to block without passing through
-// `avoiding`.
+// True if the control flow graph has a path of at least one edge from one basic block to another
+// that avoids the block `avoiding`.
 bool reaches(const code &k, int from, int to, int avoiding = -1)
 {
     std::vector<char> seen(k.blocks.size());
@@ -68,8 +78,8 @@ bool reaches(const code &k, int from, int to, int avoiding = -1)
     return false;
 }
 
-// True if the threads at `b` have bypassed `a`. If both places are in a loop: an iteration can
-// skip `a`, and none can skip `b`.
+// True if control flow shows that the threads waiting at `b` have bypassed `a`. If a loop contains
+// both: an iteration can skip `a`, and none can skip `b`.
 bool bypassed(const waiting_place &a, const waiting_place &b)
 {
     const code &k = a.function();
@@ -79,7 +89,7 @@ bool bypassed(const waiting_place &a, const waiting_place &b)
     return there != back ? there : there && reaches(k, y, y, x) && !reaches(k, x, x, y);
 }
 
-// Puts the place to blame first; if undecided, a vote or shuffle.
+// Puts the place to blame first: the one that others have bypassed, or else a vote or shuffle.
 void sort_by_blame(std::vector<waiting_place> &places)
 {
     std::stable_partition(places.begin(), places.end(),
@@ -95,11 +105,11 @@ std::string ended_text(const thread_block &b)
 {
     std::string s = std::to_string(b.threads - b.live) + " had ended";
     if (b.ended_in != nullptr && b.ended_after != 0)
-        s += ", after the test at " + place_text(*b.ended_in, b.ended_after - 1) + ",";
+        s += ", after the test at " + location_text(*b.ended_in, b.ended_after - 1) + ",";
     return s;
 }
 
-finding finding_at(grid &g, const waiting_place &p, std::string detail)
+finding barrier_finding(grid &g, const waiting_place &p, std::string detail)
 {
     enter(g, *p.of, *p.lanes);
     finding f = at_lane(g.ctx, p.terminator(), __builtin_ctz(p.lanes->mask), finding_kind::barrier,
@@ -119,21 +129,21 @@ std::string others_text(const std::vector<waiting_place> &places)
     return s;
 }
 
-// Adds a finding, once per block, if the threads that pass one barrier wait in different places or,
-// where the settings count that as misuse, some have ended without reaching it.
+// Adds a finding, once per block, if the threads that one barrier releases wait at different bar
+// instructions or, where the settings count that as misuse, some have exited without arriving.
 void check_arrivals(grid &g, thread_block &b, std::uint32_t id)
 {
     std::vector<waiting_place> places = waiting_places(
-        b, [&](const path &p) { return p.now == state::at_barrier && p.waits == id; });
+        b, [&](const path &p) { return p.now == state::at_barrier && p.waits_for == id; });
     bool missed = b.live < b.threads && settings().ended_threads_miss_barriers;
-    if (places.empty() || b.misused || (places.size() == 1 && !missed)) return;
-    b.misused = true; // later misuse by the same threads follows from this one
+    if (places.empty() || b.barrier_misused || (places.size() == 1 && !missed)) return;
+    b.barrier_misused = true; // later misuse by the same threads follows from this one
     sort_by_blame(places);
     std::string detail = std::to_string(places[0].threads) + " threads of the block wait at it";
     detail += places.size() > 1 ? " while " + others_text(places)
                                 : "; " + ended_text(b) + " without reaching it";
     detail += ": every thread of a block must come to the same barrier";
-    findings::instance().add(finding_at(g, places[0], std::move(detail)));
+    findings::instance().add(barrier_finding(g, places[0], std::move(detail)));
 }
 
 // Calls f(warp, path) for each path that waits at barrier `id`.
@@ -141,7 +151,7 @@ template <class F> void each_waiting(thread_block &b, std::uint32_t id, F f)
 {
     for (auto &w : b.warps)
         for (auto &p : w.paths)
-            if (p.now == state::at_barrier && p.waits == id && p.mask != 0) f(w, p);
+            if (p.now == state::at_barrier && p.waits_for == id && p.mask != 0) f(w, p);
 }
 
 // Reports that more threads arrived than the barrier expects.
@@ -161,7 +171,7 @@ void report_excess(grid &g, thread_block &b, std::uint32_t id, std::uint32_t exp
 void write_reduction(warp &w, const path &p, const instruction &i, const barrier_state &bar)
 {
     if (i.d == no_operand) return;
-    std::byte *at = w.frames[p.in].registers + i.d;
+    std::byte *at = w.frames[p.frame_index].registers + i.d;
     if (i.extra == 2) { // popc
         for (lane_mask m = p.mask; m != 0; m &= m - 1)
             std::memcpy(at + 4 * __builtin_ctz(m), &bar.true_threads, 4);
@@ -174,9 +184,9 @@ void write_reduction(warp &w, const path &p, const instruction &i, const barrier
     std::memcpy(at, &v, 4);
 }
 
-// Accesses before the barrier happen before later ones of the threads that waited. A barrier that
-// names no number, or at which all threads of the block wait, orders the accesses of the whole
-// block, including threads that have ended; any other orders those of the warps that arrived.
+// Accesses before the barrier happen before those that follow it in the threads that waited. A
+// barrier without a thread count, or at which all threads of the block wait, orders the accesses of
+// the whole block, including threads that have exited; any other, those of the warps that arrived.
 void order_by_barrier(grid &g, thread_block &b, std::uint32_t id)
 {
     if (g.ctx.races == nullptr) return;
@@ -193,20 +203,52 @@ void order_by_barrier(grid &g, thread_block &b, std::uint32_t id)
 
 } // namespace
 
+// instruction::extra of bar: 0 is sync, 1 arrive, 2 and up red (2 popc, 3 and, 4 or).
+void arrive_at_barrier(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
+{
+    path &n = w.paths[p];
+    int lane = __builtin_ctz(n.mask);
+    std::uint32_t id = baseline::lanes_of<std::uint32_t>(g.ctx, i.a)[lane] & 15;
+    std::uint32_t expected =
+        i.b == no_operand ? 0 : baseline::lanes_of<std::uint32_t>(g.ctx, i.b)[lane];
+    auto &bar = w.block->barriers[id];
+    if (i.b != no_operand && (expected == 0 || expected % 32 != 0))
+        return stop_grid(g.ctx, i, finding_kind::barrier, cudaErrorLaunchFailure, lane,
+                         "a barrier is asked to wait for " + std::to_string(expected) +
+                             " threads: the number must be a multiple of 32, the lanes of a warp");
+    if (bar.arrived != 0 && bar.expected != expected)
+        return stop_grid(g.ctx, i, finding_kind::barrier, cudaErrorLaunchFailure, lane,
+                         counts_differ(id, bar.expected, expected));
+    if (g.ctx.count) ++g.ctx.counted[i.statement].barriers;
+    if (g.ctx.races != nullptr) g.ctx.races->arrive(w, id);
+    bar.arrived += lane_count(n.mask);
+    bar.expected = expected;
+    if (i.c != no_operand) {
+        lane_mask yes = truth_of(g.ctx, i.c, (i.flags & negate_c) != 0);
+        bar.true_threads += lane_count(yes & n.mask);
+    }
+    if (i.extra == 1) {
+        n.block = b.next;
+    } else {
+        n.now = state::at_barrier;
+        n.waits_for = id;
+    }
+}
+
 void report_stuck(grid &g, thread_block &b)
 {
     std::vector<waiting_place> places = waiting_places(
         b, [](const path &p) { return p.now == state::at_barrier || p.now == state::at_sync; });
     std::string detail = "nobody in the block can go on";
     g.ctx.halt();
-    g.result = {702, detail};
+    g.result = {cudaErrorLaunchTimeout, detail};
     if (places.empty()) return;
     sort_by_blame(places);
     bool for_lanes = places[0].lanes->now == state::at_sync;
     detail = std::to_string(places[0].threads) + " threads wait at it" +
              (for_lanes ? " for lanes of their warp" : "") +
              (places.size() > 1 ? " while " + others_text(places) : "") + ": " + detail;
-    finding f = finding_at(g, places[0], std::move(detail));
+    finding f = barrier_finding(g, places[0], std::move(detail));
     g.result.message = f.kernel + ", " + places[0].at() + ": " + f.detail;
     findings::instance().add(std::move(f));
 }
@@ -224,7 +266,7 @@ bool release_barriers(grid &g, thread_block &b)
         order_by_barrier(g, b, id);
         each_waiting(b, id, [&](warp &w, path &p) {
             write_reduction(w, p, terminator_of(w, p), bar);
-            p.block = w.frames[p.in].of->blocks[p.block].next;
+            p.block = w.frames[p.frame_index].of->blocks[p.block].next;
             p.now = state::ready;
         });
         bar = {};

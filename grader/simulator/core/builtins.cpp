@@ -1,5 +1,5 @@
-// Implements functions that device code calls without defining them: printf, assert, malloc and
-// free. The others belong to the device runtime.
+// Implements functions that the toolkit provides to device code: printf, assert, malloc and free.
+// The others belong to the device runtime.
 #include "builtins.hpp"
 #include "device_runtime.hpp"
 
@@ -10,7 +10,7 @@
 namespace simulator::core {
 namespace {
 
-// One conversion of a format string, from its % to its letter.
+// One conversion specification of a format string, from its % to its conversion specifier.
 struct conversion {
     std::string spec;
     char letter = 0;
@@ -103,7 +103,7 @@ void print(const thread_call &c)
     }
     std::fwrite(out.data(), 1, out.size(), original_stdout);
     if (c.g.ctx.count) c.g.ctx.counted[c.i.statement].printed_bytes += out.size();
-    c.give(arguments.taken());
+    c.return_value(arguments.taken());
 }
 
 void fail_assert(const thread_call &c)
@@ -115,13 +115,13 @@ void fail_assert(const thread_call &c)
                  "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
                  text(1).c_str(), c.argument<std::uint32_t>(2), text(3).c_str(), b.x, b.y, b.z, t.x,
                  t.y, t.z, condition.c_str());
-    stop_grid(c.g.ctx, c.i, finding_kind::trap, 710, c.lane,
+    stop_grid(c.g.ctx, c.i, finding_kind::trap, cudaErrorAssert, c.lane,
               "the assertion `" + condition + "` failed");
 }
 
 } // namespace
 
-address from_heap(std::uint64_t bytes, int device)
+address heap_allocate(std::uint64_t bytes, int device)
 {
     memory &m = memory::instance();
     const std::uint64_t used = m.heap_used(device), limit = settings().heap_bytes;
@@ -129,19 +129,19 @@ address from_heap(std::uint64_t bytes, int device)
     return m.allocate(bytes, memory_kind::heap, device).value_or(0);
 }
 
-bool back_to_heap(address at)
+bool heap_free(address at)
 {
     if (at == 0) return true;
     memory &m = memory::instance();
     const allocation *a = m.contains(at) ? m.find(at) : nullptr;
-    const bool given = a && a->start == at && a->live && a->kind == memory_kind::heap;
-    return given && m.release(at);
+    const bool allocated = a && a->start == at && a->live && a->kind == memory_kind::heap;
+    return allocated && m.release(at);
 }
 
 bool is_builtin(std::string_view name)
 {
     static const std::set<std::string_view> own = {"vprintf", "__assertfail", "malloc", "free"};
-    return own.contains(name) || device_runtime::knows(name);
+    return own.contains(name) || device_runtime::implements(name);
 }
 
 void call_builtin(grid &g, warp &w, const instruction &i, const call_site &s, lane_mask mask)
@@ -153,11 +153,11 @@ void call_builtin(grid &g, warp &w, const instruction &i, const call_site &s, la
         } else if (s.builtin == "__assertfail") {
             fail_assert(c);
         } else if (s.builtin == "malloc") {
-            c.give(from_heap(c.argument<std::uint64_t>(0), g.how->device));
+            c.return_value(heap_allocate(c.argument<std::uint64_t>(0), g.config->device));
         } else if (s.builtin != "free") {
-            g.runtime->answer(c);
-        } else if (!back_to_heap(c.argument<std::uint64_t>(0))) {
-            stop_grid(g.ctx, i, finding_kind::trap, 719, c.lane,
+            g.runtime->call(c);
+        } else if (!heap_free(c.argument<std::uint64_t>(0))) {
+            stop_grid(g.ctx, i, finding_kind::trap, cudaErrorLaunchFailure, c.lane,
                       "free of an address that malloc did not return, or a second time");
         }
     }

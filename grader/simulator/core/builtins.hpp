@@ -1,4 +1,5 @@
-// Gives the implementations of built-in device functions access to the calling thread.
+// Gives the implementations of functions that the CUDA toolkit provides to device code (printf,
+// malloc, the device runtime) access to the calling thread.
 #pragma once
 
 #include "grid.hpp"
@@ -9,7 +10,7 @@
 
 namespace simulator::core {
 
-// Gives access to memory through generic addresses of one thread.
+// The memory of one thread, by generic address.
 class thread_memory {
 public:
     thread_memory(context &c, int lane) : c_(c), lane_(lane) {}
@@ -28,10 +29,10 @@ public:
     template <class T> bool write(std::uint64_t address, const T &value) const
     {
         for (std::size_t k = 0; k < sizeof(T); ++k)
-            if (const place p = find(address + k); !p.data || (*p.shadow & read_only) != 0)
+            if (const location p = find(address + k); !p.data || (*p.shadow & read_only) != 0)
                 return false;
         for (std::size_t k = 0; k < sizeof(T); ++k) {
-            const place p = find(address + k);
+            const location p = find(address + k);
             *p.data = reinterpret_cast<const std::byte *>(&value)[k];
             *p.shadow |= initialised;
         }
@@ -47,20 +48,20 @@ public:
     }
 
 private:
-    struct place { // empty: the thread may not access the address
+    struct location { // null: the thread may not access the address
         std::byte *data = nullptr;
         std::uint8_t *shadow = nullptr;
     };
-    place find(std::uint64_t address) const
+    location find(std::uint64_t address) const
     {
-        std::uint64_t device = address - c_.base;
-        if (device < c_.reserved && (c_.shadow[device] & addressable) != 0)
-            return {c_.data + device, c_.shadow + device};
-        if (const std::uint64_t at = address - shared_window; at < c_.shared_bytes)
-            return {c_.shared + at, c_.shared_shadow + at};
-        if (const std::uint64_t at = address - local_window; at < c_.local_bytes) {
-            const std::uint64_t lies = local_position(at, lane_);
-            return {c_.local + lies, c_.local_shadow + lies};
+        if (const std::uint64_t offset = address - c_.base;
+            offset < c_.reserved && (c_.shadow[offset] & addressable) != 0)
+            return {c_.data + offset, c_.shadow + offset};
+        if (const std::uint64_t offset = address - shared_window; offset < c_.shared_bytes)
+            return {c_.shared + offset, c_.shared_shadow + offset};
+        if (const std::uint64_t byte = address - local_window; byte < c_.local_bytes) {
+            const std::uint64_t offset = local_position(byte, lane_);
+            return {c_.local + offset, c_.local_shadow + offset};
         }
         return {};
     }
@@ -69,6 +70,7 @@ private:
     int lane_;
 };
 
+// A call of such a function by one thread.
 class thread_call {
 public:
     thread_call(grid &g, warp &w, const instruction &i, const call_site &s, int lane)
@@ -78,18 +80,18 @@ public:
           lane(lane),
           memory(g.ctx, lane),
           site_(s),
-          frame_(w.frames[w.paths[w.current].in])
+          frame_(w.frames[w.paths[w.current].frame_index])
     {
     }
-    template <class T> T argument(std::size_t which) const
+    template <class T> T argument(std::size_t index) const
     {
         T v{};
-        if (which < site_.in.size())
-            std::memcpy(&v, arguments() + site_.in[which],
-                        std::min<std::size_t>(sizeof v, site_.in_bytes[which]));
+        if (index < site_.in.size())
+            std::memcpy(&v, arguments() + site_.in[index],
+                        std::min<std::size_t>(sizeof v, site_.in_bytes[index]));
         return v;
     }
-    template <class T> void give(T v) const
+    template <class T> void return_value(T v) const
     {
         if (!site_.out.empty())
             std::memcpy(arguments() + site_.out[0], &v,
@@ -112,9 +114,9 @@ private:
     frame &frame_;
 };
 
-// malloc and free use the heap of a device. Returns 0 if it is exhausted.
-address from_heap(std::uint64_t bytes, int device);
-// Returns false if malloc did not return this address, or it was freed before.
-bool back_to_heap(address);
+// malloc of device code, from the heap of a device. Returns 0 if it is exhausted.
+address heap_allocate(std::uint64_t bytes, int device);
+// free of device code. Returns false if malloc did not return this address, or it has been freed.
+bool heap_free(address);
 
 } // namespace simulator::core

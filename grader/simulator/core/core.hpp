@@ -1,10 +1,12 @@
-// Internals of the simulated machine: decoded instructions, warps and the context of a handler.
+// Internals of the simulated machine: decoded instructions, warps, and the context in which the
+// handler of an instruction runs.
 // Only files of core/ and lanes/ include it.
 //
-// A register is 32 lanes side by side, 4 bytes each (up to 32 bits) or 8 bytes each; a predicate
-// is one 32-bit mask. An operand is an offset into the frame's registers or, with its top bit set,
-// into the code's constants, so that a handler need not distinguish them. Handlers change only the
-// lanes in the mask they are given.
+// A register holds the values of 32 lanes side by side, with 4 bytes per lane (types of up to 32
+// bits) or 8; a predicate register is one 32-bit mask. An operand is an offset into the frame's
+// registers or, with its top bit set, into the code's constants, so that a handler need not
+// distinguish them. A handler writes only the lanes of its mask, which are the active lanes whose
+// guard predicate is true.
 #pragma once
 
 #include "simulator/machine/counters.hpp"
@@ -26,13 +28,15 @@ inline constexpr operand no_operand = ~operand{0};
 inline constexpr lane_mask all_lanes = ~lane_mask{0};
 inline bool is_register(operand o) { return (o & constant_bit) == 0; }
 
-// Generic addresses of the small spaces lie above everything a process can map.
+// The windows of shared, local and parameter memory in the generic address space lie above every
+// address that a process can map.
 inline constexpr std::uint64_t shared_window = std::uint64_t{1} << 56;
 inline constexpr std::uint64_t local_window = std::uint64_t{2} << 56;
 inline constexpr std::uint64_t param_window = std::uint64_t{3} << 56;
-inline constexpr std::uint64_t code_window = std::uint64_t{4} << 56; // of device functions
+inline constexpr std::uint64_t code_window = std::uint64_t{4} << 56; // device functions
 
-// Limits of hardware and nvcc, in bytes: local memory per thread, parameters per kernel.
+// Limits of compute capability 8.0 and PTX 8.1, in bytes: local memory per thread, parameters per
+// kernel.
 inline constexpr std::uint32_t max_local_bytes = 512 << 10, max_parameters = 32764;
 
 struct context;
@@ -42,47 +46,52 @@ using handler = void (*)(context &, const instruction &, lane_mask);
 enum class block_terminator : std::uint8_t { // the instruction that ends a basic block
     fall,
     branch,
-    table,
+    table, // brx.idx
     call,
     leave, // ret, exit
     barrier,
-    warp_sync, // waits for the lanes its mask names, then runs its handler
-    pause,     // nanosleep: the warp's turn is over
+    warp_sync, // a .sync instruction: waits for the lanes of its member mask, then runs its handler
+    pause,     // nanosleep: ends the warp's turn
 };
 
 struct instruction {
     handler run = nullptr;
     operand d = no_operand, a = no_operand, b = no_operand, c = no_operand;
-    operand guard = no_operand; // predicate
-    std::uint32_t guard_flip = 0;
-    std::int64_t offset = 0; // of an address; or a selector for the handler
+    operand guard = no_operand;   // the predicate of @p or @!p
+    std::uint32_t guard_flip = 0; // all ones for @!p
+    std::int64_t offset = 0;      // of an address; or a selector for the handler
     // An index into code::lists (vector elements, call arguments), or a selector.
     std::uint32_t extra = 0;
-    std::uint32_t site = 0;      // index into code::sites for memory instructions
-    std::uint32_t statement = 0; // index into code::statements
-    // Bit 0: the registers moved are 8 bytes per lane. Bit 1: so is the address. Bit 2: volatile.
-    // Bit 3: a strong access, or an acquire, whose scope is the block.
-    std::uint8_t wide = 0;
-    bool begins = false;               // first instruction of its statement
+    std::uint32_t site = 0;      // of memory instructions: index into the memos and worst requests
+    std::uint32_t statement = 0; // index into ptx::body::statements
+    std::uint8_t wide = 0;       // of memory instructions: access_bits; else 1 for 64-bit registers
+    bool begins = false;         // first instruction of its statement
     std::uint8_t bytes = 0, count = 0; // per element; number of elements
     std::uint8_t flags = 0;
+};
+enum access_bits : std::uint8_t { // bits of instruction::wide for a memory instruction
+    wide_data = 1,                // the data registers have 8 bytes per lane
+    wide_address = 2,             // the address register has 8 bytes per lane
+    volatile_access = 4,
+    block_scope = 8, // a strong access, or an acquire, with .cta scope
 };
 enum instruction_flags : std::uint8_t { // bits of instruction::flags
     signed_value = 1,
     negate_a = 2,   // predicate operands with `!`
-    only_moved = 2, // a load whose registers go only to stores
+    only_moved = 2, // a load whose destination registers are only stored
     negate_b = 4,
     negate_c = 8,
-    guess = 16,         // a load, see decode/cas_loops.cpp
-    leaves_kernel = 32, // exit: also ends a thread that is inside a function
-    orders_memory = 64, // a warp-synchronous instruction: __syncwarp
-    strong = 128,       // an access: volatile, atomic or with a memory order
+    guess = 16,         // the plain load of a compare-and-swap loop, see decode/cas_loops.cpp
+    leaves_kernel = 32, // exit, as opposed to ret: ends the thread inside a function too
+    orders_memory = 64, // bar.warp.sync (__syncwarp()), unlike shfl, vote, match and redux
+    strong = 128,       // a strong operation of the PTX memory model: not a plain ld or st
 };
 
-// How an instruction uses its operands, for the tracking of undefined values (core/undefined.hpp).
+// How an instruction uses its operands, for the tracking of undefined values
+// (core/undefined_values.hpp).
 struct instruction_role {
     enum class kind : std::uint8_t {
-        other, // uses its sources itself, or passes them on
+        other, // uses its sources, or passes them to other threads or functions
         compute,
         select,  // selp
         absorb,  // and, or
@@ -93,7 +102,7 @@ struct instruction_role {
     kind does = kind::other;
     bool writes_d = true; // otherwise d is a source
     bool reads_extra = false, writes_offset = false, reads_list = false, writes_list = false;
-    bool followed = false; // a load, and some instruction reads its result
+    bool followed = false; // a load whose result some instruction reads
 };
 
 struct basic_block {
@@ -102,12 +111,12 @@ struct basic_block {
     std::uint32_t terminator = 0; // the instruction at index `last`; unused for fall
     int next = -1, target = -1;   // -1: the end of the function
     int reconvergence_block = -1; // where diverging lanes reconverge; -1: at the function's end
-    bool spins = false;           // its backward branch closes a loop that only waits
-    std::vector<int> targets;     // of a branch table
+    bool spins = false;           // its backward branch closes a spin loop, which only polls memory
+    std::vector<int> targets;     // of brx.idx
     std::uint32_t first_statement = 0, last_statement = 0; // [first, last)
 };
 
-// The last access pattern of one memory instruction: equal patterns have equal costs.
+// The last access pattern of one memory instruction and its cost: an equal pattern costs the same.
 struct site_memo {
     std::uint32_t delta[32];
     lane_mask mask = 0;
@@ -116,7 +125,7 @@ struct site_memo {
     std::uint32_t lanes = 0; // bytes per lane, and the space
 };
 
-// The worst request of a memory instruction since the last launch ended.
+// The most expensive request (one warp, one instruction) of a memory instruction in this launch.
 struct site_worst {
     std::uint64_t address[32];
     std::uint32_t score = 0; // 0: none
@@ -125,10 +134,10 @@ struct site_worst {
     std::uint32_t statement = 0;
     access_kind kind = access_kind::load;
     bool shared = false;
-    bool elsewhere = false; // an atomic: some lane used another address than the first
+    bool several_addresses = false; // an atomic whose lanes have not all used one address
 };
 
-struct place_name {
+struct source_line { // line 0: unknown
     std::string file;
     int line = 0;
 };
@@ -140,8 +149,8 @@ struct call_site {
     std::vector<std::uint32_t> in, in_bytes, out, out_bytes;
 };
 
-// Counters of a function since the last launch ended.
-struct tally {
+// Counters of a function in this launch.
+struct function_counts {
     std::vector<std::uint64_t> runs, lanes_run; // by basic block
     std::vector<std::uint64_t> lanes_off;       // by statement: lanes whose guard was false
     std::vector<site_counts> counted;           // by statement
@@ -150,7 +159,7 @@ struct tally {
 };
 
 struct code {
-    std::string shown; // the kernel, demangled without parameters
+    std::string display_name; // the kernel, demangled without parameters
     const ptx::function *source = nullptr;
     ptx::body body;
     std::vector<instruction> instructions;
@@ -164,30 +173,31 @@ struct code {
     std::uint32_t local_bytes = 0;    // per thread, without callees
     std::uint32_t argument_bytes = 0; // per thread: call arguments, parameters and results
     std::vector<std::uint32_t> parameter_offsets, result_offsets; // in the callee's argument area
-    std::uint32_t sites = 0;
-    std::vector<place_name> places; // places of the statements
-    std::vector<int> statement_place;
-    std::uint32_t index = 0; // in its program
-    tally own;
+    std::uint32_t sites = 0; // number of memory instructions, where a cp.async counts twice
+    std::vector<source_line> locations;
+    std::vector<int> location_of_statement; // index into locations
+    std::uint32_t index = 0;                // in its program
+    function_counts counts;
 };
 
 struct alignas(64) cache_line {
     std::byte bytes[64];
 };
 
-struct frame { // one activation of a function by some lanes of a warp
-    code *of = nullptr;
+struct frame {          // the call frame of a function, shared by some lanes of a warp
+    code *of = nullptr; // the function; null: the frame is free
     std::byte *registers = nullptr;
-    std::vector<cache_line> own;      // registers of a called function
+    std::vector<cache_line> storage;  // the registers, except for the kernel's own frame
     std::vector<std::byte> arguments; // lane-major: lane * argument_bytes + offset
     std::uint32_t local_base = 0;
-    std::uint32_t taken = 0; // bytes of local memory by alloca, after the function's own
-    std::uint32_t depth = 0; // calls from the kernel to here
-    std::uint32_t users = 0; // number of lanes
+    std::uint32_t alloca_bytes = 0; // local memory of alloca, after the function's variables
+    std::uint32_t depth = 0;        // calls from the kernel to here
+    std::uint32_t users = 0;        // number of lanes
 };
 
-// Lanes of one warp that run together. When they diverge, the path becomes a join that waits for
-// its children.
+// Converged lanes of one warp, an entry of its SIMT stack (here a tree, because paths may take
+// turns). When the lanes diverge, the path becomes a join that waits for its children to
+// reconverge.
 struct path {
     enum class state : std::uint8_t { unused, ready, joining, at_barrier, at_sync };
     state now = state::unused;
@@ -196,16 +206,17 @@ struct path {
     int block = 0;        // next basic block
     int join = -1;        // reconvergence block where these lanes wait for their siblings
     int parent = -1, children = 0;
-    int in = 0;              // index into warp::frames
-    std::uint32_t waits = 0; // the barrier's number, or the mask of a warp-synchronous instruction
-    std::uint32_t spun = 0;
-    std::uint32_t tested = 0; // the last branch condition on the way here: its statement + 1
+    int frame_index = 0;           // into warp::frames
+    int call_block = 0;            // of a join by a call: the basic block that the call ends
+    std::uint32_t waits_for = 0;   // at_barrier: the barrier's number; at_sync: the member mask
+    std::uint32_t spin_turns = 0;  // turns spent in loops, see warp_run.cpp
+    std::uint32_t last_branch = 0; // the last conditional branch or exit: its statement + 1
 };
 
 struct thread_block;
 
-struct copies_in_flight; // defined in core/copies.hpp
-class undefined_values;  // defined in core/undefined.hpp
+struct copies_in_flight; // defined in core/async_copies.hpp
+class undefined_values;  // defined in core/undefined_values.hpp
 
 struct warp {
     warp();
@@ -213,8 +224,8 @@ struct warp {
     ~warp();
     thread_block *block = nullptr;
     std::uint32_t index = 0;
-    lane_mask live = 0;
-    int current = 0;
+    lane_mask live = 0; // lanes that have not exited
+    int current = 0;    // the path that runs
     std::vector<path> paths;
     std::vector<frame> frames;
     std::vector<std::byte> local; // word-interleaved: (word * 32 + lane) * 4
@@ -225,32 +236,32 @@ struct warp {
 
 struct barrier_state {
     std::uint32_t arrived = 0, expected = 0; // in threads; expected 0: the whole block
-    std::uint32_t true_threads = 0;          // for bar.red
+    std::uint32_t true_threads = 0;          // of bar.red: threads whose predicate is true
 };
 
 struct block_order; // defined in core/races.hpp
 class race_checker;
-class weak_memory; // defined in core/weak.hpp
+class weak_memory; // defined in core/weak_memory.hpp
 
 struct thread_block {
     thread_block();
     ~thread_block();
     dim index;
-    std::uint64_t number = 0; // index of the block in its grid
-    std::uint32_t threads = 0, live = 0;
-    std::uint64_t steps = 0; // warp instructions so far
+    std::uint64_t number = 0;            // index of the block in its grid
+    std::uint32_t threads = 0, live = 0; // live: threads that have not exited
+    std::uint64_t steps = 0;             // warp instructions so far
     std::vector<warp> warps;
     std::vector<cache_line> registers;
     std::vector<std::byte> shared;
     std::vector<std::uint8_t> shared_shadow;
     std::array<barrier_state, 16> barriers;
-    bool misused = false;               // a barrier was misused: reported once
-    const code *ended_in = nullptr;     // the function in which the first thread ended
-    std::uint32_t ended_after = 0;      // statement + 1 of the condition before that; 0: none
+    bool barrier_misused = false;       // reported once per block
+    const code *ended_in = nullptr;     // the function in which the first thread exited
+    std::uint32_t ended_after = 0;      // path::last_branch of that thread; 0: none
     std::unique_ptr<block_order> order; // for race detection; null when races are not checked
 };
 
-// The sectors that one launch touched: one bit each, in pages allocated on demand.
+// The set of 32-byte sectors that a launch touched: one bit each, in pages allocated on demand.
 class sector_set {
 public:
     __attribute__((always_inline)) void add(std::uint64_t sector)
@@ -299,7 +310,7 @@ struct grid; // defined in core/grid.hpp
 // library code is compiled into the files that are built for several instruction sets.
 struct context {
     std::byte *bases[2]; // the frame's registers; the code's constants
-    std::uint64_t base;  // device memory: first address, size, bytes, shadow bytes
+    std::uint64_t base;  // device memory: first address, size, bytes, shadow memory
     std::uint64_t reserved;
     std::byte *data;
     std::uint8_t *shadow;
@@ -315,11 +326,11 @@ struct context {
     site_memo *memos;     // by site
     site_worst *worst;    // by site
     sector_set *read, *written;
-    std::uint8_t closed = 0; // shadow bits of memory that the grid's device may not access
+    std::uint8_t closed = 0; // shadow bits of peers' memory that the grid's device cannot access
     bool count, check_memory, check_initialised;
-    bool lanes_descend = false;  // atomics of one instruction run from the highest lane down
+    bool lanes_descend = false;  // an atomic instruction serves the highest lane first
     race_checker *races;         // null: races are not checked
-    weak_memory *weak = nullptr; // null: all blocks see stores in program order
+    weak_memory *weak = nullptr; // null: memory is sequentially consistent
     bool stop = false;           // a fault ended the grid
     bool slow_path = false; // `stop` is set, or some registers of the warp hold undefined values
     bool changed = false;   // a store or atomic has run
@@ -330,7 +341,7 @@ struct context {
     warp *w;
     thread_block *b;
     grid *g;
-    code *running;
+    code *running;                      // the function that runs
     const std::uint32_t *thread_ids[3]; // of the 32 lanes of this warp
     std::uint32_t specials[18] = {};    // indexed by `special`
 
@@ -340,7 +351,7 @@ struct context {
 enum class access_problem : std::uint8_t { outside, misaligned, uninitialised, read_only };
 
 // Records a finding for one lane of an access. Ends the grid, unless the problem is
-// `uninitialised`.
+// `uninitialised`. `lanes`: how many lanes have the problem.
 void report(context &, const instruction &, access_problem, int lane, std::uint64_t address,
             std::uint32_t bytes, ptx::space, bool write, std::uint64_t lanes);
 // Reports a load of uninitialised memory, either immediately or when the value is used.
@@ -348,29 +359,30 @@ void report(context &, const instruction &, access_problem, int lane, std::uint6
 void undefined_read(context &, const instruction &, const lane_mask *elements,
                     const std::uint64_t *address, std::uint32_t bytes, ptx::space);
 
-// Adds the finding for a load of uninitialised memory that no cp.async is about to write. `times`:
+// Adds the finding for a load of uninitialised memory that no pending cp.async will write. `times`:
 // number of reads, over all lanes.
 void report_undefined(context &, const instruction &, int lane, std::uint64_t address,
                       std::uint32_t bytes, ptx::space, std::uint64_t times);
-// Ends the grid with a CUDA error code and a finding.
+// Ends the grid with an error of cudaError_t and a finding.
 void stop_grid(context &, const instruction &, finding_kind, int error, int lane,
                std::string detail);
 
-// Checks this access for races with earlier ones and records it. Must be called before the bytes
-// move. `copied`: the bytes that a cp.async brings, by lane.
+// Checks this access for races with earlier ones and records it in shadow memory. Must be called
+// before the access changes memory. `copied`: the bytes that a cp.async writes, by lane.
 enum class access_use : std::uint8_t { read, write, atomic, copy };
 void check_races(context &, const instruction &, lane_mask, const std::uint64_t *address,
                  ptx::space, std::uint32_t bytes, access_use, bool contiguous,
                  const std::byte (*copied)[16] = nullptr);
 
-// Strong accesses to device memory while weak memory is simulated, see core/weak.hpp.
+// Strong accesses to device memory while weakly ordered memory is simulated, see
+// core/weak_memory.hpp.
 void note_strong_store(context &, const instruction &, lane_mask, const std::uint64_t *address);
 void note_atomic(context &, const instruction &, lane_mask, const std::uint64_t *address);
 lane_mask older_values(context &, const instruction &, lane_mask, const std::uint64_t *address,
                        std::uint32_t offset, std::byte (*older)[8]);
 
-// Starts a cp.async: the bytes of each lane, 16 or fewer, are to be written to `to` in shared
-// memory.
+// Starts a cp.async: `bytes` of each lane (4, 8 or 16) are to be written at its offset `to` in
+// shared memory.
 void start_copies(context &, const instruction &, lane_mask, const std::uint64_t *to,
                   const std::byte (*bytes)[16]);
 
@@ -378,12 +390,13 @@ void start_copies(context &, const instruction &, lane_mask, const std::uint64_t
 // handler; null if there is none.
 handler find_handler(std::string_view opcode);
 
-// List the handlers that are compiled once only, whatever the instruction set.
+// List the handlers that are compiled only once, not for each instruction set.
 class handler_sink; // defined in lanes/handler_table.hpp
 void list_warp_handlers(handler_sink &);
 void list_texture_handlers(handler_sink &);
 
-// Maps a byte of a lane's local memory to its position in the warp's.
+// Maps a byte of a lane's local memory to its offset in the warp's, where the 32-bit words of the
+// 32 lanes are interleaved as on hardware.
 __attribute__((always_inline)) inline std::uint64_t local_position(std::uint64_t byte, int lane)
 {
     return (byte >> 2) * 128 + static_cast<std::uint64_t>(lane) * 4 + (byte & 3);

@@ -1,4 +1,5 @@
-// Decodes PTX statements into instructions that the machine runs; decode/ holds the decoder.
+// Declares the decoder, which turns PTX statements into instructions that handlers execute;
+// decode/ implements it.
 #pragma once
 
 #include "core.hpp"

@@ -10,19 +10,20 @@
 namespace simulator::core {
 namespace {
 
-constexpr std::uint32_t max_depth = 24;         // of launches by kernels; 0: the host's
-constexpr std::uint64_t chunk_bytes = 64 << 10; // of parameters
-constexpr std::uint64_t parameter_gap = 64;     // between the parameters of two launches
-// Charged for each launch, so that endless launches reach the step budget.
+constexpr std::uint32_t max_depth = 24; // nesting depth of launches by kernels; 0: the host's
+constexpr std::uint64_t chunk_bytes = 64 << 10; // of parameter buffers
+constexpr std::uint64_t parameter_gap = 64;     // unaddressable bytes between two parameter buffers
+// Charged to the step budget for each launch, so that kernels which launch themselves for ever end.
 constexpr std::uint64_t steps_per_launch = 10'000;
-constexpr std::uint64_t tail_stream = 3, alone_stream = 4; // as in cuda_device_runtime_api.h
+// cudaStreamTailLaunch and cudaStreamFireAndForget.
+constexpr std::uint64_t tail_stream = 3, fire_and_forget_stream = 4;
 
 dim3 as_dim3(const dim &d) { return dim3(d.x, d.y, d.z); }
 
 // The name in the program: "__cudaCDP2StreamDestroy" implements cudaStreamDestroy.
 std::string shown_name(const thread_call &c) { return "cuda" + c.name().substr(10); }
 
-// Adds a finding for a call that returns an error code to the program.
+// Adds a finding for a launch that returns an error code to the program.
 void report_refused(const thread_call &c, std::string why)
 {
     findings::instance().add(
@@ -34,20 +35,21 @@ void stop(const thread_call &c, finding_kind kind, int error, std::string why)
     stop_grid(c.g.ctx, c.i, kind, error, c.lane, std::move(why));
 }
 
-// Returns 0 if the grid was stopped because all addresses are used up.
+// Returns 0 if no address space was left, and the grid was stopped.
 address new_memory(const thread_call &c, std::uint64_t bytes)
 {
-    const int device = c.g.how->device;
+    const int device = c.g.config->device;
     const auto at = memory::instance().allocate(bytes, memory_kind::internal, device);
     if (at) return *at;
-    stop(c, finding_kind::trap, 719, "no addresses are left for what " + shown_name(c) + " needs");
+    stop(c, finding_kind::trap, cudaErrorLaunchFailure,
+         "no addresses are left for what " + shown_name(c) + " needs");
     return 0;
 }
 
 address text_in_memory(const thread_call &c, const char *text)
 {
     static std::map<std::pair<std::string, int>, address> known;
-    const std::pair key(std::string(text), c.g.how->device);
+    const std::pair key(std::string(text), c.g.config->device);
     if (const auto it = known.find(key); it != known.end()) return it->second;
     memory &m = memory::instance();
     const std::size_t bytes = std::strlen(text) + 1;
@@ -58,8 +60,9 @@ address text_in_memory(const thread_call &c, const char *text)
     return known[key] = at;
 }
 
-// Returns a finding if a launch argument points to shared or local memory of the launching thread.
-std::optional<finding> own_memory(const thread_call &c, std::uint64_t value)
+// Returns a finding if a launch argument is an address of shared or local memory of the launching
+// thread, which the child cannot access.
+std::optional<finding> shared_or_local(const thread_call &c, std::uint64_t value)
 {
     const context &seen = c.g.ctx;
     const bool shared = value - shared_window < seen.shared_bytes;
@@ -72,30 +75,31 @@ std::optional<finding> own_memory(const thread_call &c, std::uint64_t value)
     return f;
 }
 
-bool holds_no_events(std::uint64_t stream)
+// Events can neither be recorded in these streams nor waited for.
+bool is_named_stream(std::uint64_t stream)
 {
-    return stream == tail_stream || stream == alone_stream;
+    return stream == tail_stream || stream == fire_and_forget_stream;
 }
 
-// The stream of a handle; 0: none.
+// The stream of a handle; 0: no such stream.
 launch_tree::stream stream_of(const thread_call &c, std::uint64_t handle)
 {
     if (handle == reinterpret_cast<std::uint64_t>(cudaStreamPerThread) ||
         handle == reinterpret_cast<std::uint64_t>(cudaStreamLegacy))
-        stop(c, finding_kind::unsupported, 801,
+        stop(c, finding_kind::unsupported, cudaErrorNotSupported,
              "the simulator does not know cudaStreamPerThread and cudaStreamLegacy in kernels");
-    if (handle == 0) return launch_tree::of_block(c.w.block->number);
+    if (handle == 0) return launch_tree::null_stream(c.w.block->number);
     return handle % 2 == 0 ? handle : 0;
 }
 
-// Returns null for pointers outside device memory: kernels copy only within it.
+// Returns null for pointers outside device memory: the device runtime copies only within it.
 void *device_pointer(const thread_call &c, std::size_t which)
 {
     const auto at = c.argument<address>(which);
     memory &m = memory::instance();
     if (!m.contains(at)) return nullptr;
     if (const allocation *a = m.find(at); a && a->kind == memory_kind::heap)
-        stop(c, finding_kind::unsupported, 801,
+        stop(c, finding_kind::unsupported, cudaErrorNotSupported,
              "the simulator does not know " + shown_name(c) + " of memory from malloc in kernels");
     return reinterpret_cast<void *>(at);
 }
@@ -130,12 +134,12 @@ outcome device_runtime::run(program &p, const launch &how)
         if (steps_left() == 0) {
             finding f;
             f.kind = finding_kind::step_budget;
-            f.kernel = p.shown;
+            f.kernel = p.display_name;
             f.detail = "the kernel and " + std::to_string(launches) +
                        " grids launched by kernels ran without ending: does one launch itself "
                        "for ever?";
             findings::instance().add(f);
-            return {702, f.kernel + ": " + f.detail};
+            return {cudaErrorLaunchTimeout, f.kernel + ": " + f.detail};
         }
         end = std::exchange(n->run, nullptr)(*n);
         tree_.ended(*n);
@@ -144,15 +148,15 @@ outcome device_runtime::run(program &p, const launch &how)
     return end;
 }
 
-device_runtime::thread_name device_runtime::name_of(const thread_call &c)
+device_runtime::thread_key device_runtime::key_of(const thread_call &c)
 {
     return {c.g.self, c.w.block->number, 32 * c.w.index + static_cast<unsigned>(c.lane)};
 }
 
 void device_runtime::result(const thread_call &c, cudaError_t e)
 {
-    if (e != cudaSuccess) errors_[name_of(c)] = e;
-    c.give(e);
+    if (e != cudaSuccess) errors_[key_of(c)] = e;
+    c.return_value(e);
 }
 
 void device_runtime::done(const thread_call &c, bool success, cudaError_t otherwise)
@@ -166,13 +170,13 @@ template <class T> void device_runtime::result(const thread_call &c, std::size_t
     const auto to = c.argument<address>(which);
     if (to == 0) return result(c, cudaErrorInvalidValue);
     if (!c.memory.write(to, v))
-        return stop(c, finding_kind::out_of_bounds, 700,
+        return stop(c, finding_kind::out_of_bounds, cudaErrorIllegalAddress,
                     shown_name(c) + " was given an address that the thread may not write");
     result(c, cudaSuccess);
 }
 
 // Returns 0 if the grid was stopped.
-address device_runtime::place_for(const thread_call &c, std::uint64_t bytes)
+address device_runtime::allocate_parameter_buffer(const thread_call &c, std::uint64_t bytes)
 {
     memory &m = memory::instance();
     const std::uint64_t taken = (bytes + parameter_gap + 63) / 64 * 64;
@@ -190,7 +194,7 @@ address device_runtime::place_for(const thread_call &c, std::uint64_t bytes)
     return at;
 }
 
-cudaError_t device_runtime::check(const thread_call &c, program *p, const launch &how)
+cudaError_t device_runtime::check_launch(const thread_call &c, program *p, const launch &how)
 {
     if (!p) return cudaErrorInvalidDeviceFunction;
     const dim3 grid = as_dim3(how.grid), block = as_dim3(how.block);
@@ -201,10 +205,10 @@ cudaError_t device_runtime::check(const thread_call &c, program *p, const launch
         // An H200 returns this to a kernel, although the host gets cudaErrorInvalidValue.
         return e == cudaErrorInvalidValue ? cudaErrorInvalidConfiguration : e;
     }
-    return reserve(c, "kernel " + p->shown);
+    return reserve_slot(c, "kernel " + p->display_name);
 }
 
-cudaError_t device_runtime::reserve(const thread_call &c, const std::string &what)
+cudaError_t device_runtime::reserve_slot(const thread_call &c, const std::string &what)
 {
     if (tree_.reserve()) return cudaSuccess;
     report_refused(c,
@@ -215,64 +219,65 @@ cudaError_t device_runtime::reserve(const thread_call &c, const std::string &wha
     return cudaErrorLaunchPendingCountExceeded;
 }
 
-// Returns the launch's parameter buffer, which the caller fills, or null.
-void device_runtime::prepare(const thread_call &c)
+// Returns the address of a parameter buffer, which the caller fills, or null.
+void device_runtime::get_parameter_buffer(const thread_call &c)
 {
-    parameters p{};
-    p.how.grid = c.argument<dim>(1);
-    p.how.block = c.argument<dim>(2);
-    p.how.dynamic_shared = c.argument<std::uint32_t>(3);
-    p.how.device = c.g.how->device;
-    p.how.closed = c.g.how->closed;
+    prepared_launch p{};
+    p.config.grid = c.argument<dim>(1);
+    p.config.block = c.argument<dim>(2);
+    p.config.dynamic_shared = c.argument<std::uint32_t>(3);
+    p.config.device = c.g.config->device;
+    p.config.closed = c.g.config->closed;
     try {
-        p.what = kernels_.find(c.argument<std::uint64_t>(0));
+        p.kernel = kernels_.find(c.argument<std::uint64_t>(0));
     } catch (const ptx::refused &e) {
-        return stop(c, finding_kind::trap, 719, e.what());
+        return stop(c, finding_kind::trap, cudaErrorLaunchFailure, e.what());
     } catch (const std::runtime_error &e) {
-        return stop(c, finding_kind::unsupported, 801, e.what());
+        return stop(c, finding_kind::unsupported, cudaErrorNotSupported, e.what());
     }
-    if (const cudaError_t e = check(c, p.what, p.how); e != cudaSuccess) {
-        errors_[name_of(c)] = e;
-        return c.give(address{0});
+    if (const cudaError_t e = check_launch(c, p.kernel, p.config); e != cudaSuccess) {
+        errors_[key_of(c)] = e;
+        return c.return_value(address{0});
     }
-    p.bytes = p.what->info.parameter_bytes;
-    const address at = place_for(c, p.bytes);
+    p.parameter_bytes = p.kernel->info.parameter_bytes;
+    const address at = allocate_parameter_buffer(c, p.parameter_bytes);
     if (at == 0) return tree_.give_back();
     prepared_[at] = p;
-    c.give(at);
+    c.return_value(at);
 }
 
-void device_runtime::start(const thread_call &c)
+void device_runtime::launch_device(const thread_call &c)
 {
     const auto it = prepared_.find(c.argument<address>(0));
     if (it == prepared_.end()) return result(c, cudaErrorInvalidValue);
     const auto [at, p] = *it;
     prepared_.erase(it);
     memory &m = memory::instance();
-    std::vector<std::byte> bytes(m.at(at), m.at(at) + p.bytes);
-    m.mark(at, p.bytes, 0, addressable);
+    std::vector<std::byte> bytes(m.at(at), m.at(at) + p.parameter_bytes);
+    m.mark(at, p.parameter_bytes, 0, addressable);
     for (std::size_t k = 0; k + 8 <= bytes.size(); k += 8) {
         std::uint64_t value = 0;
         std::memcpy(&value, &bytes[k], 8);
-        if (auto f = own_memory(c, value)) {
-            f->detail = "kernel " + p.what->shown + " is given a pointer to it, where it has " +
+        if (auto f = shared_or_local(c, value)) {
+            f->detail = "kernel " + p.kernel->display_name +
+                        " is given a pointer to it, where it has " +
                         "memory of its own: copy to device memory what a child needs";
             c.g.ctx.halt();
-            c.g.result = {700, f->kernel + ": " + f->where + ": " + f->detail};
+            c.g.result = {cudaErrorIllegalAddress, f->kernel + ": " + f->where + ": " + f->detail};
             findings::instance().add(std::move(*f));
             return;
         }
     }
     auto run = [this, p = p, bytes = std::move(bytes)](launch_node &n) {
-        launch how = p.how;
-        how.parameters = bytes;
-        return kernels_.run(*p.what, how, *this, n);
+        launch config = p.config;
+        config.parameters = bytes;
+        return kernels_.run(*p.kernel, config, *this, n);
     };
-    result(c, add(c, c.argument<std::uint64_t>(1), std::move(run)));
+    result(c, add_launch(c, c.argument<std::uint64_t>(1), std::move(run)));
 }
 
-cudaError_t device_runtime::add(const thread_call &c, std::uint64_t stream,
-                                std::function<outcome(launch_node &)> run)
+cudaError_t device_runtime::add_launch(const thread_call &c, std::uint64_t stream,
+                                       std::function<outcome(launch_node &)> run)
 {
     launch_node &by = *c.g.self, *n = nullptr;
     if (stream != tail_stream && by.depth >= max_depth) {
@@ -284,8 +289,8 @@ cudaError_t device_runtime::add(const thread_call &c, std::uint64_t stream,
     }
     if (stream == tail_stream)
         n = &tree_.launch_at_tail(by);
-    else if (stream == alone_stream)
-        n = &tree_.launch_alone(by);
+    else if (stream == fire_and_forget_stream)
+        n = &tree_.launch_fire_and_forget(by);
     else
         n = tree_.launch(by, stream_of(c, stream));
     if (!n) {
@@ -293,16 +298,16 @@ cudaError_t device_runtime::add(const thread_call &c, std::uint64_t stream,
         return cudaErrorInvalidResourceHandle;
     }
     n->run = std::move(run);
-    n->past = std::make_unique<grid_past>();
-    if (c.g.ctx.races) n->past->knew = c.g.ctx.races->launching(c.g.ctx, c.i, c.lane);
+    n->history = std::make_unique<grid_history>();
+    if (c.g.ctx.races) n->history->at_launch = c.g.ctx.races->clock_at_launch(c.g.ctx, c.i, c.lane);
     steps_ += steps_per_launch;
     return cudaSuccess;
 }
 
 void device_runtime::last_error(const thread_call &c)
 {
-    const auto it = errors_.find(name_of(c));
-    c.give(it == errors_.end() ? cudaSuccess : it->second);
+    const auto it = errors_.find(key_of(c));
+    c.return_value(it == errors_.end() ? cudaSuccess : it->second);
     if (it != errors_.end() && c.name().ends_with("GetLastError")) errors_.erase(it);
 }
 
@@ -310,7 +315,7 @@ void device_runtime::error_text(const thread_call &c)
 {
     const auto e = c.argument<cudaError_t>(0);
     const char *text = c.name().ends_with("Name") ? cudaGetErrorName(e) : cudaGetErrorString(e);
-    c.give(text_in_memory(c, text));
+    c.return_value(text_in_memory(c, text));
 }
 
 void device_runtime::create_stream(const thread_call &c)
@@ -331,7 +336,7 @@ void device_runtime::create_event(const thread_call &c)
 void device_runtime::record_event(const thread_call &c)
 {
     const auto event = c.argument<std::uint64_t>(0), handle = c.argument<std::uint64_t>(1);
-    if (holds_no_events(handle) || c.argument<unsigned>(2) != 0)
+    if (is_named_stream(handle) || c.argument<unsigned>(2) != 0)
         return result(c, cudaErrorInvalidValue);
     done(c, tree_.record(*c.g.self, event, stream_of(c, handle)));
 }
@@ -339,54 +344,55 @@ void device_runtime::record_event(const thread_call &c)
 void device_runtime::wait_event(const thread_call &c)
 {
     const auto handle = c.argument<std::uint64_t>(0), event = c.argument<std::uint64_t>(1);
-    if (holds_no_events(handle) || c.argument<unsigned>(2) != 0)
+    if (is_named_stream(handle) || c.argument<unsigned>(2) != 0)
         return result(c, cudaErrorInvalidValue);
     done(c, tree_.wait(*c.g.self, stream_of(c, handle), event));
 }
 
 void device_runtime::allocate(const thread_call &c)
 {
-    const address at = from_heap(c.argument<std::uint64_t>(1), c.g.how->device);
+    const address at = heap_allocate(c.argument<std::uint64_t>(1), c.g.config->device);
     if (at == 0) return result(c, cudaErrorMemoryAllocation);
     result(c, 0, at);
 }
 
-// Records the accesses of a copy or fill for the race detector only: the bytes and their shadow do
-// not change.
-outcome device_runtime::watch(const moved &w, launch_node &n)
+// Records the accesses of a copy or fill for the race detector, by running a kernel that makes
+// them. Memory and its shadow bits are restored afterwards.
+outcome device_runtime::check_transfer_races(const transfer_range &range, launch_node &n)
 {
-    const bool fill = w.from == 0;
-    const bool overlaps = !fill && w.to - w.from + w.bytes - 1 < 2 * w.bytes - 1;
+    const bool fill = range.from == 0;
+    const bool overlaps = !fill && range.to - range.from + range.bytes - 1 < 2 * range.bytes - 1;
     memory &m = memory::instance();
-    const allocation *const of = m.find(w.to);
+    const allocation *const of = m.find(range.to);
     if (!settings().check_races || overlaps || !of || !of->live) return {};
-    const bool words = (w.to | w.from | w.bytes) % 4 == 0;
-    const std::uint64_t units = words ? w.bytes / 4 : w.bytes;
-    const std::uint64_t values[] = {w.to, w.from, units};
-    launch how;
-    how.grid = {static_cast<std::uint32_t>((units + 255) / 256), 1, 1};
-    how.block = {256, 1, 1};
-    how.parameters = std::as_bytes(std::span(values));
-    how.device = w.device;
-    how.closed = w.closed;
-    const std::vector<std::byte> bytes(m.at(w.to), m.at(w.to) + w.bytes);
-    const std::vector<std::uint8_t> shadow(m.shadow_at(w.to), m.shadow_at(w.to) + w.bytes);
+    const bool words = (range.to | range.from | range.bytes) % 4 == 0;
+    const std::uint64_t units = words ? range.bytes / 4 : range.bytes;
+    const std::uint64_t values[] = {range.to, range.from, units};
+    launch config;
+    config.grid = {static_cast<std::uint32_t>((units + 255) / 256), 1, 1};
+    config.block = {256, 1, 1};
+    config.parameters = std::as_bytes(std::span(values));
+    config.device = range.device;
+    config.closed = range.closed;
+    const std::vector<std::byte> bytes(m.at(range.to), m.at(range.to) + range.bytes);
+    const std::vector<std::uint8_t> shadow(m.shadow_at(range.to),
+                                           m.shadow_at(range.to) + range.bytes);
     const options all = settings();
     settings().count = settings().check_initialised = false;
-    const outcome end = kernels_.run(kernels_.transfer(fill, words), how, *this, n);
+    const outcome end = kernels_.run(kernels_.transfer(fill, words), config, *this, n);
     settings() = all;
-    std::copy(bytes.begin(), bytes.end(), m.at(w.to));
-    std::copy(shadow.begin(), shadow.end(), m.shadow_at(w.to));
+    std::copy(bytes.begin(), bytes.end(), m.at(range.to));
+    std::copy(shadow.begin(), shadow.end(), m.shadow_at(range.to));
     return end;
 }
 
-void device_runtime::queue(const thread_call &c, std::uint64_t stream, cudaError_t checked,
-                           const runtime::task &t, const moved &w)
+void device_runtime::queue_transfer(const thread_call &c, std::uint64_t stream, cudaError_t checked,
+                                    const runtime::task &t, const transfer_range &range)
 {
-    if (checked == cudaSuccess) checked = reserve(c, shown_name(c));
+    if (checked == cudaSuccess) checked = reserve_slot(c, shown_name(c));
     if (checked != cudaSuccess) return result(c, checked);
-    result(c, add(c, stream, [this, t, w](launch_node &n) {
-               const outcome end = watch(w, n);
+    result(c, add_launch(c, stream, [this, t, range](launch_node &n) {
+               const outcome end = check_transfer_races(range, n);
                if (end.error == 0) runtime::run_task(t);
                return end;
            }));
@@ -402,9 +408,9 @@ void device_runtime::copy(const thread_call &c)
     const cudaError_t e = to && from
                               ? runtime::copy_task(to, from, bytes, cudaMemcpyDeviceToDevice, t)
                               : cudaErrorInvalidValue;
-    queue(
-        c, c.argument<std::uint64_t>(4), e, t,
-        {c.argument<address>(0), c.argument<address>(1), bytes, c.g.how->device, c.g.how->closed});
+    queue_transfer(c, c.argument<std::uint64_t>(4), e, t,
+                   {c.argument<address>(0), c.argument<address>(1), bytes, c.g.config->device,
+                    c.g.config->closed});
 }
 
 void device_runtime::fill(const thread_call &c)
@@ -416,8 +422,9 @@ void device_runtime::fill(const thread_call &c)
     p.elementSize = p.height = 1;
     p.width = c.argument<std::uint64_t>(2);
     if (p.width == 0) return result(c, cudaSuccess);
-    queue(c, c.argument<std::uint64_t>(3), p.dst ? runtime::fill_task(p, t) : cudaErrorInvalidValue,
-          t, {c.argument<address>(0), 0, p.width, c.g.how->device, c.g.how->closed});
+    queue_transfer(c, c.argument<std::uint64_t>(3),
+                   p.dst ? runtime::fill_task(p, t) : cudaErrorInvalidValue, t,
+                   {c.argument<address>(0), 0, p.width, c.g.config->device, c.g.config->closed});
 }
 
 void device_runtime::attribute(const thread_call &c)
@@ -433,8 +440,8 @@ const std::map<std::string_view, device_runtime::function> &device_runtime::func
 {
     using r = device_runtime;
     static const std::map<std::string_view, function> all = {
-        {"__cudaCDP2GetParameterBufferV2", &r::prepare},
-        {"__cudaCDP2LaunchDeviceV2", &r::start},
+        {"__cudaCDP2GetParameterBufferV2", &r::get_parameter_buffer},
+        {"__cudaCDP2LaunchDeviceV2", &r::launch_device},
         {"__cudaCDP2GetLastError", &r::last_error},
         {"__cudaCDP2PeekAtLastError", &r::last_error},
         {"__cudaCDP2GetErrorString", &r::error_text},
@@ -455,12 +462,12 @@ const std::map<std::string_view, device_runtime::function> &device_runtime::func
         {"__cudaCDP2Malloc", &r::allocate},
         {"__cudaCDP2Free",
          [](r &of, const thread_call &c) {
-             of.done(c, back_to_heap(c.argument<address>(0)), cudaErrorInvalidValue);
+             of.done(c, heap_free(c.argument<address>(0)), cudaErrorInvalidValue);
          }},
         {"__cudaCDP2MemcpyAsync", &r::copy},
         {"__cudaCDP2MemsetAsync", &r::fill},
         {"__cudaCDP2GetDevice",
-         [](r &of, const thread_call &c) { of.result(c, 0, c.g.how->device); }},
+         [](r &of, const thread_call &c) { of.result(c, 0, c.g.config->device); }},
         {"__cudaCDP2GetDeviceCount",
          [](r &of, const thread_call &c) { of.result(c, 0, runtime::device_count()); }},
         {"__cudaCDP2DeviceGetAttribute", &r::attribute},
@@ -470,8 +477,8 @@ const std::map<std::string_view, device_runtime::function> &device_runtime::func
     return all;
 }
 
-bool device_runtime::knows(std::string_view name) { return functions().contains(name); }
+bool device_runtime::implements(std::string_view name) { return functions().contains(name); }
 
-void device_runtime::answer(const thread_call &c) { functions().at(c.name())(*this, c); }
+void device_runtime::call(const thread_call &c) { functions().at(c.name())(*this, c); }
 
 } // namespace simulator::core

@@ -1,11 +1,12 @@
-// Runs a grid: chooses the resident blocks, and whose turn it is.
+// Schedules a grid: chooses the resident blocks, and gives their warps turns.
 //
-// All blocks of a grid count as resident. To keep memory small, blocks start in order and only as
-// many run at a time as are needed: when none of them can continue without others, more start.
+// Only memory limits the number of resident blocks. To use little of it, blocks start in order, and
+// more start when none of the resident ones can continue without others or ends for long. In a run
+// with options::any_blocks_first they start in random order, and only few are ever resident.
 #include "launch_tree.hpp"
+#include "livelock.hpp"
 #include "races.hpp"
 #include "simulator/machine/host.hpp"
-#include "standstill.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -20,12 +21,12 @@ using state = path::state;
 
 constexpr std::uint64_t quantum = 1 << 14;            // instructions per turn
 constexpr std::uint64_t max_resident_bytes = 1 << 30; // state of running blocks
-constexpr int busy_rounds = 32; // before more blocks start although all are busy
-// Resident at first in a random schedule; where blocks may begin in any order, never more.
+constexpr int busy_rounds = 32; // before more blocks start although all resident ones progress
+// Resident at first in a random schedule; with options::any_blocks_first, never more.
 constexpr std::size_t few_blocks = 8;
-constexpr int still_rounds = 4; // rounds of pure waiting that count as endless
+constexpr int still_rounds = 4; // rounds without progress that count as a livelock
 
-void place_block(thread_block &b, std::uint64_t number, const dim &of)
+void set_block_index(thread_block &b, std::uint64_t number, const dim &of)
 {
     b.number = number;
     b.index.x = static_cast<std::uint32_t>(number % of.x);
@@ -42,15 +43,15 @@ std::unique_ptr<thread_block> start_block(grid &g, std::uint64_t number)
         b = std::move(g.spare.back());
         g.spare.pop_back();
     }
-    const dim &size = g.how->block;
-    code &k = *g.running->functions[g.running->entry_index];
+    const dim &size = g.config->block;
+    code &k = *g.kernel->functions[g.kernel->entry_index];
     b->threads = b->live = size.x * size.y * size.z;
-    place_block(*b, number, g.how->grid);
+    set_block_index(*b, number, g.config->grid);
     b->barriers = {};
     b->steps = 0;
     b->ended_in = nullptr;
     b->ended_after = 0;
-    b->misused = false;
+    b->barrier_misused = false;
     std::size_t warps = (b->threads + 31) / 32, lines = (k.register_bytes + 63) / 64;
     b->registers.resize(warps * lines);
     b->shared.resize(g.shared_bytes);
@@ -75,59 +76,60 @@ std::uint64_t block_bytes(const grid &g)
            b.warps.size() * (sizeof(warp) + b.warps[0].local.size() * 2);
 }
 
-void admit(grid &g, std::uint64_t wanted)
+void admit(grid &g, std::uint64_t count)
 {
-    while (wanted-- > 0 && g.next_block < g.blocks) {
+    while (count-- > 0 && g.next_block < g.blocks) {
         const std::uint64_t next = g.next_block++;
         g.resident.push_back(start_block(g, g.order.empty() ? next : g.order[next]));
     }
 }
 
-// True if more blocks may start before a running one has ended.
-bool more_may_begin(const grid &g)
+// True if more blocks may start before a resident one has ended.
+bool may_admit_more(const grid &g)
 {
     return g.next_block < g.blocks && (g.order.empty() || g.resident.size() < few_blocks) &&
            block_bytes(g) * g.resident.size() < max_resident_bytes;
 }
 
-// Does nothing for a cooperative grid, whose blocks are guaranteed to run concurrently.
-void shuffle_beginnings(grid &g)
+// Does nothing for a cooperative grid, whose blocks are guaranteed to be co-resident.
+void shuffle_block_order(grid &g)
 {
     constexpr std::uint64_t max_blocks = 1 << 22;
-    if (!settings().any_blocks_first || g.how->grid_workspace != 0 || g.blocks > max_blocks) return;
+    if (!settings().any_blocks_first || g.config->grid_workspace != 0 || g.blocks > max_blocks)
+        return;
     g.order.resize(g.blocks);
     std::iota(g.order.begin(), g.order.end(), 0u);
     std::shuffle(g.order.begin(), g.order.end(), g.random);
 }
 
 struct round_result {
-    bool moved = false;  // a warp ended, passed a barrier or used up its turn
-    bool passed = false; // a warp passed a barrier
-    bool ended = false;  // a block ended
-    bool paused = false; // a warp slept: its next turn may differ
+    bool progress = false; // a warp ended, passed a barrier or used up its quantum
+    bool passed = false;   // a warp passed a barrier
+    bool ended = false;    // a block ended
+    bool paused = false;   // a warp ran nanosleep: its next turn may differ
 };
 
-// Gives each warp of the block turns until all have ended or wait.
+// Gives each warp of the block turns until all have ended, or wait for other blocks.
 void run_warps(grid &g, thread_block &b, round_result &r)
 {
     std::vector<std::size_t> order(b.warps.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     for (bool again = true; again && b.live != 0;) {
         again = false;
-        bool others = false; // some warp polls memory or was interrupted
+        bool runnable = false; // some warp polls memory or was interrupted
         if (g.shuffled) std::shuffle(order.begin(), order.end(), g.random);
         for (std::size_t i : order) {
             warp &w = b.warps[i];
             if (w.live == 0) continue;
             turn t = run_warp(g, w, g.shuffled ? 1 + g.random() % 256 : quantum);
             if (t == turn::stopped) return;
-            if (t == turn::ended || t == turn::used_up) r.moved = true;
+            if (t == turn::ended || t == turn::used_up) r.progress = true;
             if (t == turn::paused) r.paused = true;
-            others |= t == turn::waiting || t == turn::paused || t == turn::used_up;
+            runnable |= t == turn::waiting || t == turn::paused || t == turn::used_up;
         }
         if (release_barriers(g, b)) {
-            r.moved = r.passed = again = true;
-        } else if (!others && b.live != 0) {
+            r.progress = r.passed = again = true;
+        } else if (!runnable && b.live != 0) {
             report_stuck(g, b);
             return;
         }
@@ -147,7 +149,7 @@ void run_block(grid &g, thread_block &b, round_result &r)
 std::uint32_t first_with_line(const code &k, const basic_block &b)
 {
     for (std::uint32_t s = b.first_statement; s < b.last_statement; ++s)
-        if (k.places[k.statement_place[s]].line > 0) return s;
+        if (k.locations[k.location_of_statement[s]].line > 0) return s;
     return b.first_statement;
 }
 
@@ -158,14 +160,15 @@ void stop_endless(grid &g, const std::string &why)
             for (auto &p : w.paths)
                 if (p.now == state::ready && p.mask != 0) {
                     enter(g, w, p);
-                    const code &k = *w.frames[p.in].of;
+                    const code &k = *w.frames[p.frame_index].of;
                     instruction i;
                     i.statement = first_with_line(k, k.blocks[p.block]);
-                    stop_grid(g.ctx, i, finding_kind::step_budget, 702, __builtin_ctz(p.mask), why);
+                    stop_grid(g.ctx, i, finding_kind::step_budget, cudaErrorLaunchTimeout,
+                              __builtin_ctz(p.mask), why);
                     return;
                 }
     g.ctx.halt();
-    g.result = {702, why};
+    g.result = {cudaErrorLaunchTimeout, why};
 }
 
 // Measures the CPU time that this thread spends on a grid; the clock is read only now and then.
@@ -190,7 +193,7 @@ private:
     unsigned turns_ = 0;
 };
 
-// `held_back`: some blocks have not started, and none can.
+// `held_back`: some blocks have not started, and none may until a resident one ends.
 std::string why_all_wait(const grid &g, bool held_back)
 {
     if (held_back)
@@ -202,8 +205,8 @@ std::string why_all_wait(const grid &g, bool held_back)
            (has_children(*g.self) ? ": grids that this one launched run after it" : "");
 }
 
-// True while threads that all wait may be waiting for host code to write memory that both see: for
-// a limited time, and only if the host has other threads.
+// True while threads that all wait may wait for host code to write mapped or managed memory: for a
+// limited time, and only if the host has other threads.
 bool host_may_help(std::chrono::steady_clock::time_point &quiet_since)
 {
     if (!memory::instance().shared_with_host()) return false;
@@ -222,9 +225,9 @@ void run_blocks(grid &g)
 {
     int busy = 0, still = 0;
     std::chrono::steady_clock::time_point quiet_since = {}; // zero: not quiet
-    standstill loops;
+    livelock_detector livelock;
     grid_clock clock;
-    shuffle_beginnings(g);
+    shuffle_block_order(g);
     admit(g, g.shuffled ? few_blocks : 1);
     while (!g.resident.empty()) {
         round_result r;
@@ -241,25 +244,25 @@ void run_blocks(grid &g)
         for (auto &b : g.resident)
             if (b->live == 0) g.spare.push_back(std::move(b));
         r.ended = std::erase(g.resident, nullptr) != 0;
-        if (r.ended || r.passed || g.ctx.changed) loops.forget();
+        if (r.ended || r.passed || g.ctx.changed) livelock.reset();
         if (g.resident.empty()) {
             busy = still = 0;
             admit(g, g.shuffled ? few_blocks : 1);
             continue;
         }
         busy = r.ended ? 0 : busy + 1;
-        bool waiting = !r.moved && !r.ended;
-        if ((waiting || busy >= busy_rounds) && more_may_begin(g)) {
+        bool waiting = !r.progress && !r.ended;
+        if ((waiting || busy >= busy_rounds) && may_admit_more(g)) {
             admit(g, g.order.empty() ? g.resident.size() : few_blocks - g.resident.size());
             busy = still = 0;
             continue;
         }
         still = waiting && !r.paused && !g.ctx.changed ? still + 1 : 0;
-        // Blocks that wait for a block not yet started may do so in loops of any kind.
+        // Blocks may wait for one that has not started in a loop that turn::waiting does not cover.
         const bool held_back = !g.order.empty() && g.next_block < g.blocks;
-        const bool in_loops = held_back && loops.reached(g);
-        if (still == 0 && !in_loops) quiet_since = {};
-        if ((still >= still_rounds || in_loops) && !host_may_help(quiet_since))
+        const bool livelocked = held_back && livelock.reached(g);
+        if (still == 0 && !livelocked) quiet_since = {};
+        if ((still >= still_rounds || livelocked) && !host_may_help(quiet_since))
             return stop_endless(g, why_all_wait(g, held_back));
     }
 }

@@ -1,4 +1,4 @@
-// The value that a shuffle returns for an inactive lane: undefined on hardware, so best no number.
+// The value that a shuffle returns for an inactive source lane. PTX leaves it undefined: NaN shows.
 #pragma once
 
 #include <cstdint>

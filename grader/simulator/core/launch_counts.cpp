@@ -1,4 +1,4 @@
-// Adds the counts of a launch to those of its kernel, by source line.
+// Adds the counts of a launch to those of its kernel, by source location.
 #include "grid.hpp"
 #include "simulator/machine/counters.hpp"
 #include "simulator/machine/memory.hpp"
@@ -23,20 +23,21 @@ bool is_multiplication(const ptx::statement &s)
     return is_real(s) && is_one_of(s.op[0], {"mul", "fma", "mad"});
 }
 
-// True for operations in double precision: consumer GPUs have 1/64 of the units for them.
+// True for FP64 arithmetic, whose throughput on consumer GPUs is 1/64 of FP32's (1/32 on some).
 bool is_in_double(const ptx::statement &s)
 {
     return s.op.back() == "f64" &&
            is_one_of(s.op[0], {"add", "sub", "mul", "fma", "mad", "div", "rcp", "sqrt", "rsqrt"});
 }
 
-bool is_exact_division(const ptx::statement &s)
+// Correctly rounded (IEEE 754) divisions and roots, which take several instructions of SASS.
+bool is_rounded_division(const ptx::statement &s)
 {
     return is_real(s) && is_one_of(s.op[0], {"div", "rcp"}) &&
            is_one_of(s.op[1], {"rn", "rz", "rm", "rp"});
 }
 
-bool is_exact_root(const ptx::statement &s)
+bool is_rounded_root(const ptx::statement &s)
 {
     return s.op[0] == "sqrt" && s.op.size() > 1 && s.op[1] != "approx";
 }
@@ -50,7 +51,7 @@ worst_request as_counted(const site_worst &from)
     w.lanes = from.mask;
     w.cost = from.cost;
     w.ideal = from.ideal;
-    w.one_address = !from.elsewhere;
+    w.one_address = !from.several_addresses;
     w.score = from.score;
     for (int l = 0; l < 32; ++l)
         if ((from.mask >> l & 1) != 0)
@@ -62,10 +63,10 @@ worst_request as_counted(const site_worst &from)
 // Moves each memory instruction's worst request to the kernel's counts, and resets it.
 void take_worst(code &k, kernel_counts &total)
 {
-    for (std::size_t s = 0; s < k.own.worst.size(); ++s) {
-        site_worst &from = k.own.worst[s];
+    for (std::size_t s = 0; s < k.counts.worst.size(); ++s) {
+        site_worst &from = k.counts.worst[s];
         if (from.score == 0) continue;
-        const auto &name = k.places[k.statement_place[from.statement]];
+        const auto &name = k.locations[k.location_of_statement[from.statement]];
         std::pair place(name.file, name.line);
         // An atomic is always merged, to notice an address that differs from the earlier
         // launches'.
@@ -73,8 +74,8 @@ void take_worst(code &k, kernel_counts &total)
             !total.has_worse(place, from.shared, from.kind, from.score))
             total.keep_worst(place, as_counted(from));
         from.score = 0;
-        from.elsewhere = false;
-        k.own.memos[s].mask = 0; // the next launch evaluates its requests anew
+        from.several_addresses = false;
+        k.counts.memos[s].mask = 0; // the next launch evaluates its requests anew
     }
 }
 
@@ -82,35 +83,35 @@ void take_worst(code &k, kernel_counts &total)
 void take_counts(code &k, kernel_counts &total)
 {
     for (std::size_t b = 0; b < k.blocks.size(); ++b) {
-        if (k.own.runs[b] == 0) continue;
+        if (k.counts.runs[b] == 0) continue;
         for (auto s = k.blocks[b].first_statement; s < k.blocks[b].last_statement; ++s) {
             const auto &st = k.body.statements[s];
-            site_counts &c = k.own.counted[s];
+            site_counts &c = k.counts.counted[s];
             std::uint64_t lanes =
-                k.own.lanes_run[b] - std::min(k.own.lanes_off[s], k.own.lanes_run[b]);
-            c.warp_instructions += k.own.runs[b];
+                k.counts.lanes_run[b] - std::min(k.counts.lanes_off[s], k.counts.lanes_run[b]);
+            c.warp_instructions += k.counts.runs[b];
             c.thread_instructions += lanes;
             if (is_multiplication(st)) c.multiplications += lanes;
             if (is_real(st) && st.op[0] == "div") c.divisions += lanes;
             if (is_in_double(st)) c.double_operations += lanes;
-            if (is_exact_division(st)) c.exact_divisions += lanes;
-            if (is_exact_root(st)) c.exact_square_roots += lanes;
+            if (is_rounded_division(st)) c.exact_divisions += lanes;
+            if (is_rounded_root(st)) c.exact_square_roots += lanes;
         }
     }
     for (std::size_t s = 0; s < k.body.statements.size(); ++s) {
-        if (k.own.counted[s].warp_instructions == 0) continue;
-        const auto &place = k.places[k.statement_place[s]];
-        total.sites[{place.file, place.line}] += k.own.counted[s];
-        total.total += k.own.counted[s];
+        if (k.counts.counted[s].warp_instructions == 0) continue;
+        const auto &place = k.locations[k.location_of_statement[s]];
+        total.sites[{place.file, place.line}] += k.counts.counted[s];
+        total.total += k.counts.counted[s];
     }
     take_worst(k, total);
-    std::fill(k.own.runs.begin(), k.own.runs.end(), 0);
-    std::fill(k.own.lanes_run.begin(), k.own.lanes_run.end(), 0);
-    std::fill(k.own.lanes_off.begin(), k.own.lanes_off.end(), 0);
-    std::fill(k.own.counted.begin(), k.own.counted.end(), site_counts{});
+    std::fill(k.counts.runs.begin(), k.counts.runs.end(), 0);
+    std::fill(k.counts.lanes_run.begin(), k.counts.lanes_run.end(), 0);
+    std::fill(k.counts.lanes_off.begin(), k.counts.lanes_off.end(), 0);
+    std::fill(k.counts.counted.begin(), k.counts.counted.end(), site_counts{});
 }
 
-// The managed pages that a launch had to wait for. They are on the device afterwards.
+// The managed pages that migrate to the device because the launch faults on them.
 std::uint64_t pages_on_demand(const sector_set &touched)
 {
     auto &all = memory::instance();
@@ -135,15 +136,15 @@ std::uint64_t managed_sectors(const sector_set &touched)
     return sectors;
 }
 
-// Sectors moved by each access, counting repeated accesses again.
+// Sectors of all requests: a sector counts once per request that touches it.
 std::uint64_t sectors_of(const site_counts &c)
 {
     return c.global_load.sectors + c.global_store.sectors + c.global_atomic_sectors;
 }
 
-// Adds the traffic of a launch on `device` over links between devices: a peer sends the bytes that
-// the launch reads from it, and the launch sends those that it writes. Managed memory lies on the
-// host.
+// Adds the traffic of a launch on `device` over the links between devices: a peer sends the bytes
+// that the launch reads from it, and `device` sends those that it writes. Managed memory counts as
+// resident on the host.
 void add_peer_traffic(int device, const sector_set &touched, bool written)
 {
     if (!settings().track_owning_device) return;
@@ -168,13 +169,13 @@ void add_peer_traffic(int device, const sector_set &touched, bool written)
 void add_counts(program &p, const grid &g, bool by_kernel, bool beside_host, const sector_set &read,
                 const sector_set &written)
 {
-    const launch &how = *g.how;
+    const launch &how = *g.config;
     auto &all = counters::instance().kernels;
-    auto it =
-        std::find_if(all.begin(), all.end(), [&](const auto &k) { return k.kernel == p.shown; });
+    auto it = std::find_if(all.begin(), all.end(),
+                           [&](const auto &k) { return k.kernel == p.display_name; });
     if (it == all.end()) {
         it = all.insert(all.end(), kernel_counts{});
-        it->kernel = p.shown;
+        it->kernel = p.display_name;
     }
     it->launches += 1;
     it->launches_by_kernels += by_kernel;

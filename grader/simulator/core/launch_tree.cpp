@@ -1,4 +1,4 @@
-// The tree of grids launched, directly or not, by one host launch: dependencies and turns.
+// Keeps the dependencies of the grids of a launch tree, and chooses the next one to run.
 #include "launch_tree.hpp"
 
 #include "races.hpp"
@@ -25,13 +25,13 @@ launch_tree::launch_tree(std::uint32_t max_pending, bool shuffled, std::uint64_t
 launch_tree::stream launch_tree::create_stream(const launch_node &of)
 {
     const stream made = last_handle_ += 2;
-    owned_[&of].streams[made];
+    handles_[&of].streams[made];
     return made;
 }
 
 bool launch_tree::destroy_stream(const launch_node &of, stream s)
 {
-    return s % 2 == 0 && owned_[&of].streams.erase(s) != 0; // work already in it continues
+    return s % 2 == 0 && handles_[&of].streams.erase(s) != 0; // work already in it continues
 }
 
 // The runtime provides two event slots per launch slot.
@@ -40,30 +40,30 @@ launch_tree::stream launch_tree::create_event(const launch_node &of)
     if (events_ >= 2 * std::size_t{max_pending_}) return 0;
     ++events_;
     const stream made = last_handle_ += 2;
-    owned_[&of].events[made];
+    handles_[&of].events[made];
     return made;
 }
 
 bool launch_tree::destroy_event(const launch_node &of, stream event)
 {
-    const bool was = owned_[&of].events.erase(event) != 0;
+    const bool was = handles_[&of].events.erase(event) != 0;
     events_ -= was;
     return was;
 }
 
 launch_nodes *launch_tree::stream_of(const launch_node &of, stream s)
 {
-    auto &mine = owned_[&of].streams;
-    if (s % 2 == 1) return &mine[s];
-    const auto it = mine.find(s);
-    return it == mine.end() ? nullptr : &it->second;
+    auto &streams = handles_[&of].streams;
+    if (s % 2 == 1) return &streams[s];
+    const auto it = streams.find(s);
+    return it == streams.end() ? nullptr : &it->second;
 }
 
 bool launch_tree::record(const launch_node &of, stream event, stream s)
 {
     const launch_nodes *from = stream_of(of, s);
-    const auto to = owned_[&of].events.find(event);
-    if (!from || to == owned_[&of].events.end()) return false;
+    const auto to = handles_[&of].events.find(event);
+    if (!from || to == handles_[&of].events.end()) return false;
     to->second = *from;
     return true;
 }
@@ -71,8 +71,8 @@ bool launch_tree::record(const launch_node &of, stream event, stream s)
 bool launch_tree::wait(const launch_node &of, stream s, stream event)
 {
     launch_nodes *to = stream_of(of, s);
-    const auto from = owned_[&of].events.find(event);
-    if (!to || from == owned_[&of].events.end()) return false;
+    const auto from = handles_[&of].events.find(event);
+    if (!to || from == handles_[&of].events.end()) return false;
     for (launch_node *n : from->second)
         if (std::find(to->begin(), to->end(), n) == to->end()) to->push_back(n);
     return true;
@@ -94,7 +94,7 @@ launch_node &launch_tree::add(launch_node &by)
 {
     launch_node &n = nodes_.emplace_back(&by);
     n.depth = by.depth + 1;
-    n.waits = 1;
+    n.dependencies = 1;
     by.waiting.push_back(&n);
     return n;
 }
@@ -102,7 +102,7 @@ launch_node &launch_tree::add(launch_node &by)
 void launch_tree::follow(launch_node &n, launch_node &earlier)
 {
     n.after.push_back(&earlier);
-    ++n.waits;
+    ++n.dependencies;
     earlier.successors.push_back(&n);
 }
 
@@ -117,7 +117,7 @@ launch_node *launch_tree::launch(launch_node &by, stream s)
     return &n;
 }
 
-launch_node &launch_tree::launch_alone(launch_node &by)
+launch_node &launch_tree::launch_fire_and_forget(launch_node &by)
 {
     ++by.open;
     return add(by);
@@ -128,21 +128,21 @@ launch_node &launch_tree::launch_at_tail(launch_node &by)
     launch_node &n = nodes_.emplace_back(&by);
     n.tail = true;
     n.depth = by.depth; // a tail launch replaces its parent
-    by.at_tail.push_back(&n);
+    by.tail_launches.push_back(&n);
     return n;
 }
 
 void launch_tree::release(launch_node &n)
 {
-    if (--n.waits == 0) ready_.push_back(&n);
+    if (--n.dependencies == 0) ready_.push_back(&n);
 }
 
 void launch_tree::ended(launch_node &n)
 {
     n.has_run = true;
-    if (auto it = owned_.find(&n); it != owned_.end()) {
+    if (auto it = handles_.find(&n); it != handles_.end()) {
         events_ -= it->second.events.size();
-        owned_.erase(it);
+        handles_.erase(it);
     }
     n.ran_below += 1;
     for (launch_node *child : std::exchange(n.waiting, {})) release(*child);
@@ -153,8 +153,8 @@ void launch_tree::ended(launch_node &n)
 void launch_tree::finish(launch_node &first)
 {
     for (launch_node *n = &first; n && n->has_run && n->open == 0; n = n->parent) {
-        if (n->tails_begun < n->at_tail.size())
-            return ready_.push_back(n->at_tail[n->tails_begun++]);
+        if (n->tails_started < n->tail_launches.size())
+            return ready_.push_back(n->tail_launches[n->tails_started++]);
         for (launch_node *s : std::exchange(n->successors, {})) release(*s);
         if (!n->parent) return;
         n->parent->ran_below += n->ran_below;

@@ -1,4 +1,5 @@
-// The tree of grids launched, directly or not, by one host launch: dependencies and turns.
+// The tree of grids that one host launch launches, directly or not: dependencies, and their order
+// of execution.
 //
 // A grid may run once its parent has run and everything earlier in its stream is complete, that
 // is, has run with all its descendants. A tail launch waits for all other launches of its parent.
@@ -17,7 +18,7 @@
 
 namespace simulator::core {
 
-struct grid_past; // defined in core/races.hpp
+struct grid_history; // defined in core/races.hpp
 struct launch_node;
 using launch_nodes = std::vector<launch_node *>;
 
@@ -28,23 +29,24 @@ struct launch_node {
     launch_node *parent; // null if the host launched it
     bool tail = false;
     std::uint32_t depth = 0;                        // 0 for the host's launch
-    std::function<outcome(launch_node &)> run = {}; // empty once its turn has come
+    std::function<outcome(launch_node &)> run = {}; // empty once started
     launch_nodes after = {}; // siblings that must complete before this starts
 
-    std::uint32_t waits = 0;     // number of unfinished dependencies: parent and siblings
-    std::uint32_t open = 0;      // incomplete children, without tail launches
-    std::size_t tails_begun = 0; // number of started `at_tail` entries
-    launch_nodes successors = {}, waiting = {}, at_tail = {}; // siblings; children
+    std::uint32_t dependencies = 0; // number of unfinished ones: parent and siblings
+    std::uint32_t open = 0;         // incomplete children, without tail launches
+    std::size_t tails_started = 0;  // number of started `tail_launches` entries
+    launch_nodes successors = {}, waiting = {}, tail_launches = {}; // siblings; children
     bool has_run = false;
 
     std::uint64_t ran_before = 0; // number of grids that ran before this one
     std::uint64_t ran_below = 0;  // number of completed grids in this subtree, including itself
-    bool follows_family = false;  // tail launch: only relatives have run since its parent began
-    // For the race detector; null until a grid launches this, or until the turn of the host's grid.
-    std::unique_ptr<grid_past> past;
+    bool follows_family = false;  // a tail launch, and only grids of its parent's subtree have run
+                                  // since the parent began
+    // For the race detector; null until a grid launches this or, at the root, until it starts.
+    std::unique_ptr<grid_history> history;
 };
 
-inline bool has_children(const launch_node &n) { return n.open != 0 || !n.at_tail.empty(); }
+inline bool has_children(const launch_node &n) { return n.open != 0 || !n.tail_launches.empty(); }
 
 class launch_tree {
 public:
@@ -53,9 +55,9 @@ public:
 
     launch_node &root() { return nodes_.front(); }
 
-    // A stream within a grid: the implicit stream of one of its blocks, or one that it created.
+    // A stream of a grid: the NULL stream, of which each block has its own, or one that it created.
     using stream = std::uint64_t;
-    static stream of_block(std::uint64_t block) { return block << 1 | 1; }
+    static stream null_stream(std::uint64_t block) { return block << 1 | 1; }
     stream create_stream(const launch_node &);
     bool destroy_stream(const launch_node &, stream); // false if it is not a stream of this grid
     // Returns 0 if there is no free event slot.
@@ -64,20 +66,20 @@ public:
     bool record(const launch_node &, stream event, stream);
     bool wait(const launch_node &, stream, stream event);
 
-    // Takes a slot for a launch that has not begun; false if all are taken.
+    // Takes a slot for a pending launch, one that has not started; false if all are taken.
     bool reserve();
     void give_back(); // releases a reserved slot
     // Each uses a reserved slot. Returns null if the grid has no such stream.
     launch_node *launch(launch_node &by, stream);
-    launch_node &launch_alone(launch_node &by); // fire and forget
-    launch_node &launch_at_tail(launch_node &by);
+    launch_node &launch_fire_and_forget(launch_node &by); // cudaStreamFireAndForget
+    launch_node &launch_at_tail(launch_node &by);         // cudaStreamTailLaunch
 
     void ended(launch_node &); // must be called after a grid has run
     launch_node *next();       // takes the next grid to run; null if all are complete
 
 private:
-    struct own { // streams and events of one grid, by handle
-        // Dependencies of the next launch; grids an event waits for.
+    struct handles { // of one grid: streams and events
+        // The grids that the next launch into a stream, or a wait for an event, depends on.
         std::map<stream, launch_nodes> streams, events;
     };
     launch_node &add(launch_node &by);
@@ -88,7 +90,7 @@ private:
 
     std::deque<launch_node> nodes_;
     std::deque<launch_node *> ready_;
-    std::map<const launch_node *, own> owned_;
+    std::map<const launch_node *, handles> handles_;
     stream last_handle_ = stream{1} << 32; // for streams and events: even; block streams are odd
     std::size_t events_ = 0;
     std::uint64_t ran_ = 1;

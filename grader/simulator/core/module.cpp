@@ -1,7 +1,7 @@
-// Runs the kernels of a module.
+// Loads a module, and runs its kernels.
 #include "module_state.hpp"
 #include "simulator/machine/host.hpp"
-#include "specials.hpp"
+#include "special_registers.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -13,7 +13,8 @@ namespace simulator {
 using core::program;
 using core::special;
 
-// Kernels that stand for copies and fills launched by kernels, for the race detector.
+// Kernels that make the accesses of cudaMemcpyAsync and cudaMemsetAsync calls of the device
+// runtime, for the race detector.
 program &module::state::transfer(bool fill, bool words)
 {
     static module kernels(
@@ -42,7 +43,7 @@ program &module::state::transfer(bool fill, bool words)
         0);
     program &p =
         *kernels.state_->find(std::string(fill ? "fill" : "copy") + (words ? "b32" : "b8"));
-    p.shown = fill ? "cudaMemsetAsync" : "cudaMemcpyAsync";
+    p.display_name = fill ? "cudaMemsetAsync" : "cudaMemcpyAsync";
     return p;
 }
 
@@ -73,7 +74,7 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
     c.data = device_memory.data();
     c.shadow = device_memory.shadow();
     g.shared_bytes =
-        how.dynamic_shared != 0 ? p.dynamic_at + how.dynamic_shared : p.info.static_shared;
+        how.dynamic_shared != 0 ? p.dynamic_offset + how.dynamic_shared : p.info.static_shared;
     c.shared_bytes = g.shared_bytes;
     c.params = how.parameters.data();
     c.param_bytes = static_cast<std::uint32_t>(how.parameters.size());
@@ -86,11 +87,11 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
     c.g = &g;
     g.runtime = &runtime;
     g.self = &self;
-    g.running = &p;
-    g.how = &how;
+    g.kernel = &p;
+    g.config = &how;
     g.function = [&p](int index) { return p.functions[static_cast<std::size_t>(index)].get(); };
     g.function_count = p.functions.size();
-    for (const auto &f : p.functions) g.tallies.push_back(f ? &f->own : nullptr);
+    for (const auto &f : p.functions) g.counts.push_back(f ? &f->counts : nullptr);
     g.budget = runtime.steps_left();
     g.blocks = std::uint64_t{how.grid.x} * how.grid.y * how.grid.z;
     g.shuffled = settings().random_schedule;
@@ -98,7 +99,9 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
     c.lanes_descend = g.shuffled;
     c.weak = g.shuffled && c.races != nullptr ? &weak : nullptr;
     if (how.parameters.size() < p.info.parameter_bytes)
-        return {1, p.shown + ": the launch gives fewer bytes of parameters than the kernel takes"};
+        return {cudaErrorInvalidValue,
+                p.display_name +
+                    ": the launch gives fewer bytes of parameters than the kernel takes"};
     std::uint32_t threads = how.block.x * how.block.y * how.block.z,
                   padded = (threads + 31) / 32 * 32;
     for (auto &ids : g.thread_ids) ids.resize(padded);

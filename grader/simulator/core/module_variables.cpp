@@ -62,7 +62,8 @@ void module::state::place_variables(module::variables *managed)
             shared[v.name] = &v;
             continue;
         }
-        if (v.external) continue; // defined elsewhere; an access to it fails by name
+        if (v.external)
+            continue; // defined in another module; a function that uses it cannot be decoded
         if (managed && v.managed && managed->count(v.name)) {
             place(v, managed->at(v.name));
             continue;
@@ -74,9 +75,9 @@ void module::state::place_variables(module::variables *managed)
     for (const auto *v : filled) fill(*v, variables[v->name].start);
 }
 
-void module::state::place_inner(const ptx::variable &v, int function)
+void module::state::place_function_variable(const ptx::variable &v, int function)
 {
-    const auto [known, fresh] = inner_of.try_emplace(v.name, function);
+    const auto [known, fresh] = function_of_variable.try_emplace(v.name, function);
     if (!fresh && known->second == function) return;
     if (symbols.count(v.name) != 0)
         fail(v.text_line, "the simulator does not offer two variables of the name " + v.name);

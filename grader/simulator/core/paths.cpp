@@ -1,4 +1,4 @@
-// Divides the lanes of a warp into paths where they diverge, and joins them where they reconverge.
+// Splits a path of a warp where its lanes diverge, and merges its children where they reconverge.
 #include "paths.hpp"
 
 namespace simulator::core {
@@ -59,11 +59,12 @@ void end_lanes(warp &w, int p, lane_mask some)
 {
     path &n = w.paths[p];
     if (w.block->ended_in == nullptr) {
-        w.block->ended_in = w.frames[n.in].of;
-        w.block->ended_after = n.tested;
+        w.block->ended_in = w.frames[n.frame_index].of;
+        w.block->ended_after = n.last_branch;
     }
     for (int k = p; k >= 0; k = w.paths[k].parent)
-        if (k == p || w.paths[k].is_call) drop_frame_users(w, w.paths[k].in, lane_count(some));
+        if (k == p || w.paths[k].is_call)
+            drop_frame_users(w, w.paths[k].frame_index, lane_count(some));
     w.live &= ~some;
     w.block->live -= lane_count(some);
     n.mask &= ~some;
@@ -99,7 +100,7 @@ void diverge(warp &w, int p, int reconvergence_block, const lane_group *groups, 
         c.join = reconvergence_block;
         c.parent = parent;
         c.children = 0;
-        c.spun = 0;
+        c.spin_turns = 0;
         int made = new_path(w, c);
         if (parent >= 0) ++w.paths[parent].children;
         if (first < 0) first = made;
@@ -117,7 +118,7 @@ bool release_join(warp &w)
         ahead.now = state::ready;
         ahead.is_call = false;
         ahead.children = 0;
-        ahead.spun = 0;
+        ahead.spin_turns = 0;
         j.mask = 0;
         if (j.parent >= 0) ++w.paths[j.parent].children;
         w.current = new_path(w, ahead);

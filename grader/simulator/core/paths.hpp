@@ -1,11 +1,11 @@
 // Declares the paths of a warp: lanes diverge at branches and reconverge at the immediate
-// post-dominator.
+// post-dominator of the branch.
 //
-// Lanes that run together are a path. When they diverge, the path becomes a join at the
-// reconvergence block and waits for its children; normally one child runs until it arrives, then
-// the next. When the running lanes can only wait for others of the same warp (a spin lock, a
-// warp-wide barrier in two branches), other paths get a turn, and lanes that wait at a join may
-// continue alone, so that every thread makes progress.
+// Converged lanes are a path. When they diverge, the path becomes a join at the reconvergence block
+// and waits for its children; normally one child runs until it arrives, then the next. When the
+// running lanes can only wait for others of the same warp (a spin lock, a __syncwarp() in two
+// branches), other paths get a turn, and lanes that wait at a join may continue alone. So every
+// thread makes progress, as independent thread scheduling guarantees since Volta.
 //
 // Paths are named by their index in warp::paths.
 #pragma once
@@ -38,7 +38,7 @@ inline lane_mask guarded(context &c, const instruction &i, lane_mask mask)
 // The terminator of the basic block where the path is.
 inline const instruction &terminator_of(const warp &w, const path &p)
 {
-    const code &k = *w.frames[p.in].of;
+    const code &k = *w.frames[p.frame_index].of;
     return k.instructions[k.blocks[p.block].terminator];
 }
 
@@ -50,25 +50,25 @@ struct lane_group {
 void diverge(warp &, int p, int reconvergence_block, const lane_group *, std::size_t n);
 // The lanes of a path arrive at its parent, the join.
 void reconverge(warp &, int p);
-// Lanes that wait at a join continue without their siblings. Returns false if no lanes wait.
+// Lanes that wait at a join continue without the other paths. Returns false if no lanes wait.
 bool release_join(warp &);
 
 int new_path(warp &, const path &);
 void remove_path(warp &, int p);
-// Ends the lanes `some` of a path.
+// Exits the lanes `some` of a path.
 void end_lanes(warp &, int p, lane_mask some);
-// Lanes of the frame have left it; the last ones free it.
+// Lanes have returned from the frame's function; the last ones free it.
 void drop_frame_users(warp &, int frame_index, std::uint32_t lanes);
 
 // The terminators of basic blocks, for the lanes of a path.
 void call(grid &, warp &, int p, const basic_block &, const instruction &);
 void leave(grid &, warp &, int p, const basic_block &, const instruction &); // ret, exit
 void arrive_at_barrier(grid &, warp &, int p, const basic_block &, const instruction &);
-// A warp-synchronous instruction. Lanes with different member masks (tiles of a warp) are handled
-// set by set; if some set is incomplete, each set waits on its own.
-void synchronise(grid &, warp &, int p, const basic_block &, const instruction &);
-// Lets waiting paths pass when all living lanes that they name wait at the same instruction (for a
-// plain warp barrier: at any warp barrier).
+// A .sync instruction. Lanes with different member masks (tiles of a warp) synchronise set by set;
+// if some set is incomplete, each set waits on its own.
+void synchronise_warp(grid &, warp &, int p, const basic_block &, const instruction &);
+// Lets waiting paths pass when all lanes that their member mask names, except exited ones, wait at
+// the same instruction (for bar.warp.sync: at any bar.warp.sync).
 bool pass_sync(grid &, warp &, int p);
 
 } // namespace simulator::core

@@ -1,4 +1,4 @@
-// Decodes a kernel of a module, with all functions that it may call, when it is first needed.
+// Decodes a kernel of a module when it is first needed, with all functions that it may call.
 #include "module_state.hpp"
 
 #include <algorithm>
@@ -48,23 +48,24 @@ std::unique_ptr<program> module::state::prepare(const ptx::function &entry)
 {
     auto p = std::make_unique<program>();
     p->entry_index = function_index(entry.name);
-    p->shown = demangled_name(entry.name);
+    p->display_name = demangled_name(entry.name);
     p->functions.resize(text.functions.size());
     std::map<int, ptx::body> bodies;
     std::vector<int> work{p->entry_index};
-    core::area shared_memory("Kernel " + p->shown + " uses too much shared memory", max_addresses);
+    core::area shared_memory("Kernel " + p->display_name + " uses too much shared memory",
+                             max_addresses);
     std::uint32_t dynamic_align = 16;
     auto add_shared = [&](const ptx::variable &v) {
         if (v.bytes == 0) {
             dynamic_align = std::max(dynamic_align, v.align);
-        } else if (!p->shared_at.count(v.name)) {
-            p->shared_at[v.name] = shared_memory.place(v);
+        } else if (!p->shared_offsets.count(v.name)) {
+            p->shared_offsets[v.name] = shared_memory.place(v);
         }
     };
-    bool calls_pointers = false;
+    bool calls_indirectly = false; // any function of the module may be called then
     std::set<std::string> dynamic;
     auto reach = [&](int index) {
-        // A launched kernel is not part of the launching one.
+        // A kernel that this one launches is a program of its own.
         if (index >= 0 && !bodies.count(index) && !text.functions[index].entry)
             work.push_back(index);
     };
@@ -73,7 +74,7 @@ std::unique_ptr<program> module::state::prepare(const ptx::function &entry)
         for (const auto &v : b.variables) {
             if (v.space == ptx::space::shared) add_shared(v);
             if (v.space == ptx::space::global || v.space == ptx::space::constant)
-                place_inner(v, index);
+                place_function_variable(v, index);
         }
         for (const auto &name : names_in(b)) {
             if (auto s = shared.find(name); s != shared.end()) {
@@ -85,26 +86,26 @@ std::unique_ptr<program> module::state::prepare(const ptx::function &entry)
         for (const auto &s : b.statements)
             if (s.op[0] == "call")
                 for (const auto &o : s.operands)
-                    calls_pointers |= o.what == ptx::operand::kind::reg;
+                    calls_indirectly |= o.what == ptx::operand::kind::reg;
     };
-    bool added_pointers = false;
+    bool added_all = false;
     while (!work.empty()) {
         int index = work.back();
         work.pop_back();
         if (!bodies.count(index)) visit(index);
-        if (calls_pointers && !added_pointers && work.empty()) {
-            added_pointers = true;
+        if (calls_indirectly && !added_all && work.empty()) {
+            added_all = true;
             for (std::size_t f = 0; f < text.functions.size(); ++f)
                 if (text.functions[f].defined && !text.functions[f].entry)
                     reach(static_cast<int>(f));
         }
     }
     const std::uint32_t static_shared = shared_memory.bytes();
-    if (static_shared > profile().shared_per_block) refuse_shared(p->shown, static_shared);
+    if (static_shared > profile().shared_per_block) refuse_shared(p->display_name, static_shared);
     shared_memory.align(dynamic_align);
-    p->dynamic_at = shared_memory.bytes();
-    p->dynamic = !dynamic.empty();
-    for (const auto &name : dynamic) p->shared_at[name] = p->dynamic_at;
+    p->dynamic_offset = shared_memory.bytes();
+    p->has_dynamic_shared = !dynamic.empty();
+    for (const auto &name : dynamic) p->shared_offsets[name] = p->dynamic_offset;
     for (auto &[index, body] : bodies) decode_function(*p, index, std::move(body));
 
     auto &info = p->info;
@@ -128,7 +129,7 @@ void module::state::decode_function(program &p, int index, ptx::body body)
     in.source = &text.functions[index];
     in.module = &text;
     in.find = [&](std::string_view name) -> std::optional<core::symbol> {
-        if (auto s = p.shared_at.find(name); s != p.shared_at.end())
+        if (auto s = p.shared_offsets.find(name); s != p.shared_offsets.end())
             return core::symbol{core::symbol::kind::shared, s->second};
         if (auto it = symbols.find(name); it != symbols.end()) return it->second;
         return std::nullopt;
@@ -136,7 +137,7 @@ void module::state::decode_function(program &p, int index, ptx::body body)
     in.function_index = [&](std::string_view name) { return function_index(name); };
     auto c = std::make_unique<code>();
     core::decode(*c, std::move(body), in);
-    c->shown = p.shown;
+    c->display_name = p.display_name;
     c->index = static_cast<std::uint32_t>(index);
     p.functions[index] = std::move(c);
 }

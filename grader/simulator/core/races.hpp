@@ -2,14 +2,18 @@
 // separates.
 //
 // Every memory instruction of a warp gets the next epoch of one clock. For each unit of memory,
-// shadow memory holds the last write and the reads since. Whatever orders threads (a barrier, a
-// warp-wide barrier, a fence with an atomic or volatile write that another thread sees) is kept as
-// the epoch at which it happened. An earlier access happens before a later one when such an epoch
-// lies between them.
+// shadow memory holds the last write and the reads since. Whatever orders threads (bar.sync,
+// bar.warp.sync, a release pattern that an acquire pattern observes) is kept as the epoch at which
+// it happened. An earlier access happens before a later one when such an epoch lies between them.
 //
-// Grids that one grid has launched run one after another, and shadow memory outlives them: each
-// grid has a range of epochs. Only launches order two of them, see launch_tree.hpp: a child sees
-// everything its parent's thread knew at the launch.
+// A release pattern is a fence and then a strong write, an acquire pattern a strong read and then a
+// fence, as in the PTX memory model. Two simplifications hide some races, and invent none:
+// addresses are not compared, so a strong read observes all strong writes before it; and between
+// blocks each block counts as one thread, so the fence of one warp covers the accesses of all.
+//
+// The grids of one launch tree run one after another, and shadow memory outlives them: each grid
+// has a range of epochs. Only launches and streams order two of them, see launch_tree.hpp: what
+// happened before the launch in the launching thread happens before the child.
 //
 // Shadow memory has lines of 128 bytes. A line that whole warps access in lane order needs one
 // cell; any other access splits it into words, or into bytes if accesses are smaller.
@@ -27,14 +31,13 @@
 
 namespace simulator::core {
 
-using epoch = std::uint32_t; // 0: never
+using epoch = std::uint32_t; // a time of the one clock, as in FastTrack; 0: never
 
 struct access_record {
     epoch at = 0;
-    // Block and warp, and two separate bits: one for a strong access or a guess, one for a strong
-    // access whose scope is only the block.
+    // Block and warp, strong_bit and block_scope_bit, see races/access.hpp.
     std::uint32_t owner = 0;
-    lane_mask lanes = 0; // for a whole line its shape instead, see shape_of
+    lane_mask lanes = 0; // for a whole line the layout of its lanes instead, see shape_of
 };
 
 struct shadow_cell { // for a word, a byte or a whole line
@@ -46,18 +49,18 @@ struct shadow_line {
     enum class split : std::uint8_t { whole, words, bytes };
     shadow_cell whole;
     std::unique_ptr<shadow_cell[]> cells; // null until the line is split
-    epoch latest = 0;
+    epoch latest = 0;                     // of the last access
     split split_into = split::whole;
     std::uint8_t capacity = 0; // number of cells
 };
 
-// The writes of a warp or block that others may wait for: a fence, then an atomic, volatile or
-// releasing write.
+// The release patterns of a warp or block: a fence, then a strong write.
 class release_history {
 public:
     void fence(epoch at) { fence_ = at; }
     void strong_write(epoch at);
-    // True if an access at `done` was released before the other side's strong read at `seen`.
+    // True if an access at `done` was released before a strong read of the other side at `seen`:
+    // the fence came after the access, and the strong write before the read.
     bool covers(epoch done, epoch seen) const;
 
 private:
@@ -69,25 +72,26 @@ private:
     bool dropped_ = false;       // entries older than the first were dropped
 };
 
+// Row t is the vector clock of thread or warp t: the epoch before which it knows the accesses of
+// each other one.
 template <std::size_t n> using order_matrix = std::array<std::array<epoch, n>, n>;
 
 struct warp_order {
     epoch synchronised_at = 1; // accesses of the warp's lanes before this are ordered
     // acquired_at is the epoch of the last strong read that a fence, a barrier or an acquire has
     // followed: what others had released by then happened before the warp's next access. A barrier
-    // of some warps hands on the latest such epoch of those that arrived.
+    // of some warps passes the latest such epoch of those that arrived on to those that wait.
     epoch strong_read_at = 0, acquired_at = 0;
-    std::unique_ptr<order_matrix<32>> lanes; // [later][earlier]; null until some synchronised
+    std::unique_ptr<order_matrix<32>> lanes; // null until some, not all, lanes synchronised
     release_history releases;
 };
 
 struct block_order {
-    epoch synchronised_at = 1; // the same for the block
+    epoch synchronised_at = 1; // accesses of the block's threads before this are ordered
     epoch strong_read_at = 0, acquired_at = 0, reads_released_at = 0;
     std::vector<warp_order> warps;
-    // [later][earlier]; null until some warps passed a barrier.
-    std::unique_ptr<order_matrix<32>> warp_matrix;
-    struct arrivals {
+    std::unique_ptr<order_matrix<32>> warp_matrix; // null until some, not all, warps synchronised
+    struct arrivals {                              // at a barrier
         std::uint32_t warps = 0;
         std::array<epoch, 32> at{};
         epoch acquired_at = 0; // the latest of the warps' acquired_at
@@ -99,30 +103,30 @@ struct block_order {
 
 using release_histories = std::unordered_map<std::uint32_t, release_history>; // by block number
 
-// The epochs up to which accesses happened before a grid's launch, as known to the launching
-// thread.
-struct launch_knowledge {
+// The vector clock of a thread when it launches a grid: the epochs before which accesses happen
+// before the launch.
+struct launch_clock {
     epoch at = 0; // of the launch; 0: the host's
     std::uint32_t owner = 0;
     int lane = 0;
     epoch block_at = 0, warp_at = 0, acquired_at = 0;
-    std::vector<epoch> lanes, warps; // rows of its warp's and block's order matrices; empty: none
+    std::vector<epoch> lanes, warps; // the thread's and warp's rows of the matrices; empty: none
     const code *of = nullptr;        // code and statement of the launch
     std::uint32_t statement = 0;
 
-    // True if that access of the launching grid by lane `by` (below 0: by any lane) happened
+    // True if this access of the launching grid by lane `by` (below 0: by every lane) happened
     // before the launch.
     bool covers(const access_record &, int by, const release_histories &) const;
 };
 
-// The data that later grids need about a grid of the same launch tree.
-struct grid_past {
+// The data about a grid that later grids of the same launch tree need.
+struct grid_history {
     epoch began = 0, ended = 0;
-    epoch horizon = 0; // all accesses before this, by any grid, are ordered before the grid
+    epoch horizon = 0; // all accesses before this, by any grid, happen before the grid
     const program *of = nullptr;
     dim grid, block;
-    launch_knowledge knew;
-    std::vector<const launch_knowledge *> launches; // see launches_before
+    launch_clock at_launch;
+    std::vector<const launch_clock *> launches; // see launches_before
     release_histories blocks;
 };
 
@@ -136,8 +140,8 @@ public:
     void begin(launch_node &, const grid &); // a grid that the host launched, or a descendant
     void end(launch_node &);                 // the grid has run
     void end(); // the launch tree has ended: adds the races to the findings
-    // Captures the knowledge of the running thread when it launches a grid.
-    launch_knowledge launching(context &, const instruction &, int lane);
+    // The vector clock of the running thread, which launches a grid.
+    launch_clock clock_at_launch(context &, const instruction &, int lane);
 
     void start(thread_block &, std::uint32_t shared_bytes);
     void synchronise_lanes(warp &, lane_mask);
@@ -146,14 +150,13 @@ public:
     void pass_barrier(thread_block &);
     void pass_barrier(thread_block &, std::uint32_t barrier, std::uint32_t waiting);
     void fence(context &, bool block_scope);
-    // Accesses from here on are ordered after the releases that the warp has seen so far; with
-    // `block_scope`, only after those of its own block.
+    // Completes an acquire pattern: accesses from here on happen after the releases that the warp
+    // has observed; with `block_scope`, only after those of its own block.
     void acquire(warp &, bool block_scope = false);
 
     epoch now() const { return clock_; }
-    // released_to: true if an access by block `by` of this grid at `done` is ordered before the
-    // next access of `b`. released_before_seen: true if it would be, had `b` acquired after its
-    // strong read.
+    // released_to: true if an access by block `by` of this grid at `done` happens before the next
+    // access of `b`. released_before_seen: true if it would, had `b` a fence after its strong read.
     bool released_to(const thread_block &b, std::uint32_t by, epoch done) const;
     bool released_before_seen(const thread_block &b, std::uint32_t by, epoch done) const;
 
@@ -200,15 +203,16 @@ private:
     int racing_lane(const access &, const access_record &, int lane, bool wrote);
     int racing_lane(const access &, const access_record &, const launch_node &of);
 
-    // The order between an earlier grid and the running one.
+    // How an earlier grid is ordered before the running one.
     struct relation {
-        bool before = false; // all of the earlier grid is ordered before
-        // If the earlier grid is an ancestor: its launches that led here, the direct one first.
-        std::span<const launch_knowledge *const> launches;
+        bool before = false; // all of the earlier grid happens before
+        // If the earlier grid is an ancestor: its launches that order this one, the direct one
+        // first.
+        std::span<const launch_clock *const> launches;
     };
     const launch_node &grid_of(const access_record &) const;
     const relation &relation_to(const launch_node &);
-    bool precedes(const access_record &); // for an earlier grid, whichever lane made the access
+    bool precedes(const access_record &); // an access of an earlier grid, whichever lane made it
     std::string why_unordered(const access &, const access_record &, bool wrote);
     void check_against(const access &, const access_record &, int lane, std::uint32_t offset,
                        bool wrote);
@@ -233,16 +237,16 @@ private:
     struct release {
         void operator()(void *p) const { std::free(p); }
     };
-    std::unique_ptr<logged_access[], release> log_; // a ring, by epoch
+    std::unique_ptr<logged_access[], release> log_; // a ring buffer, by epoch
     std::vector<std::unique_ptr<leaf>> table_;
     std::vector<page *> used_pages_, free_pages_;
     std::vector<std::unique_ptr<page>> pages_;
     release_histories blocks_;
-    // The same for the reads of a block before a barrier, which replaces the fence: a thread that
-    // saw a strong write after that barrier may overwrite the bytes read.
+    // The same for the reads of a block before a barrier, which suffices instead of a fence: a
+    // thread that has observed a strong write after that barrier may overwrite the bytes read.
     release_histories reads_;
     std::unordered_map<const void *, finding> found_; // by instruction
-    std::vector<finding> early_reads_; // reads of bytes before a racing write to them
+    std::vector<finding> early_reads_; // reads before the racing write that initialises the bytes
 };
 
 } // namespace simulator::core

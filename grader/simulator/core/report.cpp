@@ -1,5 +1,5 @@
-// Describes findings in a kernel: the problem, the source line and the memory.
-#include "copies.hpp"
+// Describes the findings of a kernel: the problem, the source line, the thread and the memory.
+#include "async_copies.hpp"
 
 #include <cxxabi.h>
 
@@ -65,7 +65,7 @@ const char *reason(finding_kind k)
     }
 }
 
-// Shows a function's own variable without the function's name.
+// The demangled name of a variable, without the function in which it is declared.
 std::string variable_name(const std::string &mangled)
 {
     int status = 0;
@@ -79,9 +79,9 @@ std::string variable_name(const std::string &mangled)
 // If only the first bytes of an array in shared memory are written, adds their number.
 void append_written_size(const context &c, finding &f)
 {
-    const program &p = *c.g->running;
+    const program &p = *c.g->kernel;
     std::uint32_t start = 0, end = c.shared_bytes;
-    for (const auto &[name, at] : p.shared_at)
+    for (const auto &[name, at] : p.shared_offsets)
         if (at <= f.address)
             start = std::max(start, at);
         else
@@ -96,12 +96,12 @@ void append_written_size(const context &c, finding &f)
 }
 
 // Turns a read of bytes that a pending cp.async will write into a race that names the copy.
-void name_copy(const context &c, finding &f)
+void blame_pending_copy(const context &c, finding &f)
 {
     if ((c.shared_shadow[f.address] & in_flight) == 0) return;
     f.kind = finding_kind::race;
     f.detail = "a read of " + bytes_text(f.bytes) + " while the cp.async at " +
-               copy_to(*c.b, f.address) +
+               pending_copy_location(*c.b, f.address) +
                " is under way to them: before it, wait for the copy and meet at a barrier; or " +
                "start the copy only when nobody reads any more";
 }
@@ -129,7 +129,7 @@ finding of_access(context &c, const instruction &i, access_problem p, int lane,
         f.where = "the kernel's parameters";
     else
         describe_global(f, address, bytes, p, c.closed);
-    // A write to uninitialised memory can only be reported for an atomic's read-modify-write.
+    // A write of uninitialised memory is the read-modify-write of an atomic.
     const bool atomic = write && f.kind == finding_kind::uninitialised;
     f.detail = std::string(atomic  ? "an atomic"
                            : write ? "a write"
@@ -141,7 +141,8 @@ finding of_access(context &c, const instruction &i, access_problem p, int lane,
 void end_grid(context &c, const instruction &i, int error, finding f)
 {
     c.halt();
-    c.g->result = {error, f.kernel + ", " + place_text(*c.running, i.statement) + ": " + f.detail};
+    c.g->result = {error,
+                   f.kernel + ", " + location_text(*c.running, i.statement) + ": " + f.detail};
     findings::instance().add(std::move(f));
 }
 
@@ -153,8 +154,8 @@ finding at_lane(context &c, const instruction &i, int lane, finding_kind kind, s
     f.kind = kind;
     f.detail = std::move(detail);
     const code &k = *c.running;
-    const place_name &p = k.places[k.statement_place[i.statement]];
-    f.kernel = c.g->running->shown;
+    const source_line &p = k.locations[k.location_of_statement[i.statement]];
+    f.kernel = c.g->kernel->display_name;
     f.file = p.file;
     f.line = p.line;
     f.block = c.b->index;
@@ -165,26 +166,26 @@ finding at_lane(context &c, const instruction &i, int lane, finding_kind kind, s
 void describe_shared(const context &c, finding &f, std::uint64_t address)
 {
     std::uint64_t at = address >= shared_window ? address - shared_window : address;
-    const program &p = *c.g->running;
+    const program &p = *c.g->kernel;
     f.address = at;
-    // Addresses have 32 bits: those in the upper half come from a negative index.
+    // Shared addresses have 32 bits: those in the upper half come from a negative index.
     const bool below = at >= (std::uint64_t{1} << 31) && at < (std::uint64_t{1} << 32);
     f.where = "shared memory, byte " +
               std::to_string(below ? static_cast<std::int64_t>(at) - (std::int64_t{1} << 32)
                                    : static_cast<std::int64_t>(at)) +
               " of " + std::to_string(c.shared_bytes);
     if (at >= c.shared_bytes) {
-        if (p.dynamic)
+        if (p.has_dynamic_shared)
             f.where += ": the launch's third parameter asks for " +
-                       bytes_text(c.shared_bytes - std::min(c.shared_bytes, p.dynamic_at));
+                       bytes_text(c.shared_bytes - std::min(c.shared_bytes, p.dynamic_offset));
         return;
     }
-    if (at >= p.dynamic_at && c.shared_bytes > p.dynamic_at) {
-        f.where += " (byte " + std::to_string(at - p.dynamic_at) + " of the dynamic part)";
+    if (at >= p.dynamic_offset && c.shared_bytes > p.dynamic_offset) {
+        f.where += " (byte " + std::to_string(at - p.dynamic_offset) + " of the dynamic part)";
         return;
     }
     const std::pair<const std::string, std::uint32_t> *last = nullptr; // the variable at this byte
-    for (const auto &v : p.shared_at)
+    for (const auto &v : p.shared_offsets)
         if (v.second <= at && (last == nullptr || v.second >= last->second)) last = &v;
     if (last != nullptr)
         f.where += " (byte " + std::to_string(at - last->second) + " of `" +
@@ -206,9 +207,9 @@ std::string sync_name(const code &k, std::uint32_t statement)
     return op[0] == "redux" ? "warp reduction" : std::string(op[0]);
 }
 
-std::string place_text(const code &k, std::uint32_t statement)
+std::string location_text(const code &k, std::uint32_t statement)
 {
-    const place_name &p = k.places[k.statement_place[statement]];
+    const source_line &p = k.locations[k.location_of_statement[statement]];
     if (p.line == 0) return "PTX line " + std::to_string(k.body.statements[statement].text_line);
     return p.file.substr(p.file.rfind('/') + 1) + ":" + std::to_string(p.line);
 }
@@ -217,11 +218,14 @@ void report(context &c, const instruction &i, access_problem p, int lane, std::u
             std::uint32_t bytes, ptx::space s, bool write, std::uint64_t lanes)
 {
     finding f = of_access(c, i, p, lane, address, bytes, s, write, lanes);
-    if (s == ptx::space::shared && p == access_problem::uninitialised) name_copy(c, f);
+    if (s == ptx::space::shared && p == access_problem::uninitialised) blame_pending_copy(c, f);
     if (p == access_problem::uninitialised)
         findings::instance().add(std::move(f));
     else
-        end_grid(c, i, p == access_problem::misaligned ? 716 : 700, std::move(f));
+        end_grid(c, i,
+                 p == access_problem::misaligned ? cudaErrorMisalignedAddress
+                                                 : cudaErrorIllegalAddress,
+                 std::move(f));
 }
 
 void report_undefined(context &c, const instruction &i, int lane, std::uint64_t address,

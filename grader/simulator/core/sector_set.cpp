@@ -1,4 +1,4 @@
-// Keeps the set of sectors that a launch touched.
+// Implements the set of sectors that a launch touched.
 #include "core.hpp"
 
 #include <algorithm>

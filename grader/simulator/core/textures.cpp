@@ -1,4 +1,4 @@
-// Texture fetches, and the memory addresses of surface accesses.
+// Handlers of texture fetches, and of the address computation of surface accesses.
 #include "textures.hpp"
 #include "grid.hpp"
 #include "simulator/lanes/handler_table.hpp"
@@ -15,14 +15,14 @@ namespace {
 using namespace baseline;
 
 // Describes the error in a lane's fetch; nullptr: none.
-const char *misuse(const texture *t, std::int64_t how)
+const char *misuse(const texture *t, std::int64_t mode)
 {
-    const int dimensions = static_cast<int>(how & texture_dimensions);
+    const int dimensions = static_cast<int>(mode & texture_dimensions);
     if (t == nullptr || t->surface)
         return "a fetch from what is no texture object, or was destroyed";
-    if (t->dimensions != dimensions || (t->layers != 0) != ((how & texture_layered) != 0))
+    if (t->dimensions != dimensions || (t->layers != 0) != ((mode & texture_layered) != 0))
         return "a fetch whose dimensions are not those of the texture";
-    if (t->buffer && (how & texture_by_index) == 0)
+    if (t->buffer && (mode & texture_by_index) == 0)
         return "a fetch by coordinate from linear memory, which knows tex1Dfetch only";
     return nullptr;
 }
@@ -64,7 +64,8 @@ struct fetched {
     u32 bytes[32];
 };
 
-// A fetch may or may not see concurrent writes of other threads.
+// Checks the texels of a fetch as loads. The texture cache is not coherent with writes of the same
+// kernel, but only writes that nothing orders before the fetch are reported.
 void check_texel_races(context &c, const instruction &i, lane_mask mask, const fetched &f)
 {
     if (c.races == nullptr) return;
@@ -89,15 +90,16 @@ void fetch(context &c, const instruction &i, lane_mask mask)
 {
     fetched f;
     u64 bytes = 0;
-    bool linked = false;             // reads pinned memory
-    std::array<u64, 32 * 8> sectors; // of up to 8 texels per lane; a texel counts where it begins
+    bool reads_host = false; // reads pinned memory
+    std::array<u64, 32 * 8>
+        sectors; // of up to 8 texels per lane; a texel counts in the sector of its first byte
     auto end = sectors.begin();
     auto handle = lanes_of<u64>(c, i.a);
     for (lane_mask left = mask; left != 0; left &= left - 1) {
         const int l = __builtin_ctz(left);
         const texture *t = find_texture(handle[l]);
         if (const char *wrong = misuse(t, i.offset); wrong != nullptr)
-            return stop_grid(c, i, finding_kind::trap, 719, l, wrong);
+            return stop_grid(c, i, finding_kind::trap, cudaErrorLaunchFailure, l, wrong);
         f.from[l] = texels_of(c, i, *t, l);
         f.bytes[l] = t->texel_bytes();
         for (int k = 0; k < f.from[l].count; ++k) {
@@ -105,7 +107,7 @@ void fetch(context &c, const instruction &i, lane_mask mask)
             if (at == 0) continue;
             if (!check_texel(c, i, l, at, f.bytes[l])) return;
             if (c.count) c.read->add((at - c.base) >> 5);
-            linked |= (c.shadow[at - c.base] & on_host) != 0;
+            reads_host |= (c.shadow[at - c.base] & on_host) != 0;
             *end++ = at >> 5;
             bytes += f.bytes[l];
         }
@@ -122,35 +124,35 @@ void fetch(context &c, const instruction &i, lane_mask mask)
     std::sort(sectors.begin(), end);
     const auto distinct = static_cast<u64>(std::unique(sectors.begin(), end) - sectors.begin());
     c.counted[i.statement].texture_sectors += distinct;
-    if (linked) c.counted[i.statement].host_sectors += distinct;
+    if (reads_host) c.counted[i.statement].host_sectors += distinct;
 }
 
-// Applies clamping to an index; returns false if it stays outside. `last`: the largest start of an
-// access that is inside.
-bool bring_inside(std::int64_t &i, std::int64_t last, outside_surface how)
+// Clamps an index if the mode is .clamp; returns false if it is outside then. `last`: the largest
+// index of an access that is inside.
+bool bring_inside(std::int64_t &i, std::int64_t last, outside_surface mode)
 {
-    if (how == outside_surface::clamp)
+    if (mode == outside_surface::clamp)
         i = std::clamp<std::int64_t>(i, 0, std::max<std::int64_t>(last, 0));
     return i >= 0 && i <= last;
 }
 
-// The coordinates of a surface access: a layer, bytes along a row, a row, a slice.
-struct surface_place {
+// The coordinates of a surface access: x in bytes, y (row), z (slice), and the layer.
+struct surface_coordinates {
     std::int64_t at[3] = {}, layer = 0;
 };
 
-surface_place surface_place_of(context &c, const instruction &i, int lane)
+surface_coordinates coordinates_of(context &c, const instruction &i, int lane)
 {
     const u32 in[3] = {lanes_of<u32>(c, i.b)[lane], lanes_of<u32>(c, i.c)[lane],
                        lanes_of<u32>(c, i.extra)[lane]};
     const bool layered = (i.count & texture_layered) != 0;
-    surface_place p;
+    surface_coordinates p;
     if (layered) p.layer = in[0];
     for (int d = 0; d + layered < 3; ++d) p.at[d] = static_cast<std::int32_t>(in[d + layered]);
     return p;
 }
 
-std::string outside_text(const texture &t, const surface_place &p, u32 bytes)
+std::string outside_text(const texture &t, const surface_coordinates &p, u32 bytes)
 {
     static const char *const names[] = {"byte ", ", row ", ", slice "};
     std::string text = "an access to a surface outside of it: " + std::to_string(bytes) +
@@ -164,33 +166,34 @@ std::string outside_text(const texture &t, const surface_place &p, u32 bytes)
     return text + "; x counts bytes, not elements";
 }
 
-// a: the surface object. b, c and extra: up to three coordinates, a layer first, then bytes. d:
-// receives the address in device memory for the load or store that follows; offset: a predicate
+// a: the surface object. b, c and extra: up to three coordinates, a layer first, then x in bytes.
+// d: receives the address in device memory for the load or store that follows; offset: a predicate
 // that receives the lanes inside the surface.
 void surface_address(context &c, const instruction &i, lane_mask mask)
 {
-    const auto how = static_cast<outside_surface>(i.flags);
+    const auto mode = static_cast<outside_surface>(i.flags);
     lane_mask inside = 0;
     for (lane_mask left = mask; left != 0; left &= left - 1) {
         const int l = __builtin_ctz(left);
         const texture *t = find_texture(lanes_of<u64>(c, i.a)[l]);
         if (t == nullptr || !t->surface)
-            return stop_grid(c, i, finding_kind::trap, 719, l,
+            return stop_grid(c, i, finding_kind::trap, cudaErrorLaunchFailure, l,
                              "an access to what is no surface object, or was destroyed");
         if (t->dimensions != (i.count & texture_dimensions) ||
             (t->layers != 0) != ((i.count & texture_layered) != 0))
-            return stop_grid(c, i, finding_kind::trap, 719, l,
+            return stop_grid(c, i, finding_kind::trap, cudaErrorLaunchFailure, l,
                              "an access whose dimensions are not those of the surface");
-        const surface_place asked = surface_place_of(c, i, l);
-        surface_place p = asked;
+        const surface_coordinates given = coordinates_of(c, i, l);
+        surface_coordinates p = given;
         bool there =
-            t->layers == 0 || bring_inside(p.layer, static_cast<std::int64_t>(t->layers) - 1, how);
+            t->layers == 0 || bring_inside(p.layer, static_cast<std::int64_t>(t->layers) - 1, mode);
         const std::uint64_t row = t->size[0] * t->texel_bytes();
-        there &= bring_inside(p.at[0], static_cast<std::int64_t>(row) - i.bytes, how);
+        there &= bring_inside(p.at[0], static_cast<std::int64_t>(row) - i.bytes, mode);
         for (int d = 1; d < t->dimensions; ++d)
-            there &= bring_inside(p.at[d], static_cast<std::int64_t>(t->size[d]) - 1, how);
-        if (!there && how != outside_surface::zero)
-            return stop_grid(c, i, finding_kind::trap, 700, l, outside_text(*t, asked, i.bytes));
+            there &= bring_inside(p.at[d], static_cast<std::int64_t>(t->size[d]) - 1, mode);
+        if (!there && mode != outside_surface::zero)
+            return stop_grid(c, i, finding_kind::trap, cudaErrorIllegalAddress, l,
+                             outside_text(*t, given, i.bytes));
         if (!there) continue;
         inside |= bit_of[l];
         lanes_of<u64>(c, i.d)[l] = t->start + static_cast<u64>(p.at[0]) +

@@ -1,11 +1,12 @@
-// Handlers of instructions that use other lanes or the thread's position in the grid.
-#include "copies.hpp"
+// Handlers that are compiled once: special registers, warp shuffles, votes, matches and reductions,
+// fences, alloca, traps.
+#include "async_copies.hpp"
 #include "inactive_lane_value.hpp"
 #include "paths.hpp"
 #include "races.hpp"
 #include "simulator/lanes/handler_table.hpp"
 #include "simulator/lanes/lanes.hpp"
-#include "specials.hpp"
+#include "special_registers.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -20,7 +21,7 @@ using namespace baseline;
 void read_special(context &c, const instruction &i, lane_mask mask)
 {
     auto s = static_cast<special>(i.extra);
-    u64 steps = c.g->steps;
+    u64 steps = c.g->steps; // the clocks and timers count the warp instructions of the grid
     if (is_wide(s)) return every(lanes_of<u64>(c, i.d), mask, [=](int) { return steps; });
     u32 *d = lanes_of<u32>(c, i.d);
     if (s < special::zero) {
@@ -66,22 +67,24 @@ void local_address(context &c, const instruction &i, lane_mask mask)
         every(lanes_of<u32>(c, i.d), mask, [=](int) { return static_cast<u32>(v); });
 }
 
-// alloca: extends the function's frame by the largest size that any lane asks for, equally for all
-// lanes. a: bytes; offset: their alignment. The space is released when the function returns.
-void take_local(context &c, const instruction &i, lane_mask mask)
+// alloca: extends the call frame by the largest size that any lane asks for, equally for all lanes.
+// a: bytes; offset: their alignment. The memory is released when the function returns.
+void allocate_local(context &c, const instruction &i, lane_mask mask)
 {
     warp &w = *c.w;
-    frame &f = w.frames[static_cast<std::size_t>(w.paths[static_cast<std::size_t>(w.current)].in)];
+    frame &f = w.frames[static_cast<std::size_t>(
+        w.paths[static_cast<std::size_t>(w.current)].frame_index)];
     u64 bytes = 0;
     active(mask, [&](int l) { bytes = std::max(bytes, lanes_of<u64>(c, i.a)[l]); });
     const u64 align = std::max<u64>(static_cast<u64>(i.offset), 8);
-    const u64 begin = (u64{f.local_base} + f.of->local_bytes + f.taken + align - 1) / align * align;
+    const u64 begin =
+        (u64{f.local_base} + f.of->local_bytes + f.alloca_bytes + align - 1) / align * align;
     if (bytes > max_local_bytes || begin + bytes > max_local_bytes)
-        return stop_grid(c, i, finding_kind::trap, 719, __builtin_ctz(mask),
+        return stop_grid(c, i, finding_kind::trap, cudaErrorLaunchFailure, __builtin_ctz(mask),
                          "alloca of " + std::to_string(bytes) +
                              " bytes: that is more local memory than a thread can have");
     const u64 end = (begin + bytes + 15) / 16 * 16;
-    f.taken = static_cast<u32>(end - f.local_base - f.of->local_bytes);
+    f.alloca_bytes = static_cast<u32>(end - f.local_base - f.of->local_bytes);
     take_local_memory(w, mask, begin, end);
     c.local = w.local.data();
     c.local_shadow = w.local_shadow.data();
@@ -89,7 +92,7 @@ void take_local(context &c, const instruction &i, lane_mask mask)
     every(lanes_of<u64>(c, i.d), mask, [=](int) { return begin; });
 }
 
-// Explains an instruction that is unsupported on purpose.
+// The reason why an instruction is unsupported; empty if it is unknown.
 const char *reason_for(const ptx::statement &s)
 {
     const auto op = s.op[0];
@@ -110,14 +113,15 @@ void unsupported(context &c, const instruction &i, lane_mask mask)
     std::string text = s.opcode();
     for (const auto &o : s.operands)
         if (s.op[0] == "call" && o.what == ptx::operand::kind::symbol) text += " " + o.name;
-    stop_grid(c, i, finding_kind::unsupported, 801, __builtin_ctz(mask),
+    stop_grid(c, i, finding_kind::unsupported, cudaErrorNotSupported, __builtin_ctz(mask),
               "the simulator does not know the instruction `" + text + "` (PTX line " +
                   std::to_string(s.text_line) + ")" + reason_for(s));
 }
 
 void trap(context &c, const instruction &i, lane_mask mask)
 {
-    stop_grid(c, i, finding_kind::trap, 719, __builtin_ctz(mask), "the kernel executed a trap");
+    stop_grid(c, i, finding_kind::trap, cudaErrorLaunchFailure, __builtin_ctz(mask),
+              "the kernel executed a trap");
 }
 
 void active_mask(context &c, const instruction &i, lane_mask mask)
@@ -125,40 +129,42 @@ void active_mask(context &c, const instruction &i, lane_mask mask)
     every(lanes_of<u32>(c, i.d), mask, [=](int) { return mask; });
 }
 
+// extra: 0 is global, 1 shared, 2 local, 3 param, 4 const.
 void is_space(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<u64>(c, i.a);
-    u64 base = c.base, reserved = c.reserved, which = i.extra;
+    u64 base = c.base, reserved = c.reserved, space = i.extra;
     auto &device = memory::instance();
     lane_mask in = where([=, &device](int l) {
-        if (which == 0) return a[l] - base < reserved;
-        if (which < 4) return a[l] >> 56 == which;
+        if (space == 0) return a[l] - base < reserved;
+        if (space < 4) return a[l] >> 56 == space; // shared_window, local_window, param_window
         const allocation *found = a[l] - base < reserved ? device.find(a[l]) : nullptr;
         return found != nullptr && found->kind == memory_kind::constant;
     });
     set_predicate(c, i.d, mask, in);
 }
 
+// shfl, in the terms of the PTX ISA; for .up, max_lane is the lowest lane of the segment.
 enum class shuffle { up, down, bfly, idx };
 template <shuffle mode> void shuffle_lanes(context &c, const instruction &i, lane_mask mask)
 {
     u32 value[32];
     std::memcpy(value, lanes_of<u32>(c, i.a), sizeof value);
-    const u32 *b = lanes_of<u32>(c, i.b), *e = lanes_of<u32>(c, i.c);
+    const u32 *b = lanes_of<u32>(c, i.b), *c_operand = lanes_of<u32>(c, i.c);
     u32 *d = lanes_of<u32>(c, i.d);
     lane_mask inside = 0;
     u32 result[32] = {};
     active(mask, [&](int lane) {
-        int segment = static_cast<int>(e[lane] >> 8 & 31), limit = static_cast<int>(e[lane] & 31);
-        int distance = static_cast<int>(b[lane] & 31);
-        int last = (lane & segment) | (limit & ~segment);
-        int from = mode == shuffle::up     ? lane - distance
-                   : mode == shuffle::down ? lane + distance
-                   : mode == shuffle::bfly ? lane ^ distance
-                                           : (lane & segment) | (distance & ~segment);
-        bool in = mode == shuffle::up ? from >= last : from <= last;
-        from = in ? from : lane;
-        result[lane] = (mask & bit_of[from]) != 0 ? value[from] : inactive_lane_value;
+        int segmask = static_cast<int>(c_operand[lane] >> 8 & 31);
+        int cval = static_cast<int>(c_operand[lane] & 31), bval = static_cast<int>(b[lane] & 31);
+        int max_lane = (lane & segmask) | (cval & ~segmask);
+        int source = mode == shuffle::up     ? lane - bval
+                     : mode == shuffle::down ? lane + bval
+                     : mode == shuffle::bfly ? lane ^ bval
+                                             : (lane & segmask) | (bval & ~segmask);
+        bool in = mode == shuffle::up ? source >= max_lane : source <= max_lane;
+        source = in ? source : lane;
+        result[lane] = (mask & bit_of[source]) != 0 ? value[source] : inactive_lane_value;
         inside |= in ? bit_of[lane] : 0;
     });
     active(mask, [&](int lane) { d[lane] = result[lane]; });
@@ -217,13 +223,13 @@ void nothing(context &, const instruction &, lane_mask) {}
 
 // Simulated memory is sequentially consistent: a fence matters only to the race detector and to
 // the simulation of weakly ordered memory.
-template <bool block_scope> void fence(context &c, const instruction &, lane_mask)
+template <bool cta> void fence(context &c, const instruction &, lane_mask)
 {
-    if (c.races != nullptr) c.races->fence(c, block_scope);
+    if (c.races != nullptr) c.races->fence(c, cta);
 }
 void acquire(context &c, const instruction &i, lane_mask)
 {
-    if (c.races != nullptr) c.races->acquire(*c.w, (i.wide & 8) != 0);
+    if (c.races != nullptr) c.races->acquire(*c.w, (i.wide & block_scope) != 0);
 }
 
 } // namespace
@@ -232,7 +238,7 @@ void list_warp_handlers(handler_sink &out)
 {
     out.add("core", "special", read_special);
     out.add("core", "local_address", local_address);
-    out.add("core", "alloca", take_local);
+    out.add("core", "alloca", allocate_local);
     out.add("core", "unsupported", unsupported);
     out.add("core", "trap", trap);
     out.add("core", "brkpt", nothing);

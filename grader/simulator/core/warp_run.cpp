@@ -1,8 +1,8 @@
-// Runs a warp: its paths in turn, basic block by basic block.
-#include "copies.hpp"
+// Runs a warp: its paths take turns, and each runs basic block by basic block.
+#include "async_copies.hpp"
 #include "paths.hpp"
-#include "specials.hpp"
-#include "undefined.hpp"
+#include "special_registers.hpp"
+#include "undefined_values.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -13,9 +13,9 @@ namespace {
 
 using state = path::state;
 
-constexpr std::uint32_t spin_limit = 64; // spinning turns before lanes may leave a join
+constexpr std::uint32_t spin_limit = 64; // turns in loops before lanes may leave a join
 
-// Returns the next path that can run, after the current one; -1: none.
+// Returns the next path that can run, beginning with the current one; -1: none.
 int next_ready(grid &g, warp &w)
 {
     int n = static_cast<int>(w.paths.size());
@@ -34,7 +34,7 @@ void branch(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
     path &n = w.paths[p];
     lane_mask taken = guarded(c, i, n.mask), rest = n.mask & ~taken;
     if (c.count) ++c.counted[i.statement].branches;
-    n.tested = i.statement + 1;
+    n.last_branch = i.statement + 1;
     if (rest == 0) {
         n.block = b.target;
     } else if (taken == 0) {
@@ -56,7 +56,7 @@ void branch_table(grid &g, warp &w, int p, const basic_block &b, const instructi
     for (lane_mask m = mask; m != 0; m &= m - 1) {
         int lane = __builtin_ctz(m);
         if (index[lane] >= b.targets.size())
-            return stop_grid(g.ctx, i, finding_kind::trap, 719, lane,
+            return stop_grid(g.ctx, i, finding_kind::trap, cudaErrorLaunchFailure, lane,
                              "a branch table has no such entry");
         int to = b.targets[index[lane]];
         auto it = std::find_if(groups.begin(), groups.end(),
@@ -86,16 +86,17 @@ inline void run_one(context &c, const instruction &i, lane_mask mask, std::uint6
     }
 }
 
-// The same while registers hold undefined values. Returns the next instruction.
-const instruction *follow_values(context &c, const code &k, const instruction *i,
-                                 const instruction *end, lane_mask mask, std::uint64_t *lanes_off)
+// Runs instructions as long as registers hold undefined values, and tracks these. Returns the next
+// instruction.
+const instruction *run_tracked(context &c, const code &k, const instruction *i,
+                               const instruction *end, lane_mask mask, std::uint64_t *lanes_off)
 {
     undefined_values &values = *c.w->undefined;
     for (; i != end && c.slow_path && !c.stop; ++i) {
-        if (i->guard != no_operand) values.decide(c, *i, mask);
+        if (i->guard != no_operand) values.check_guard(c, *i, mask);
         const lane_mask m = guarded(c, *i, mask);
         if (m != 0)
-            values.run(c, *i, k.roles[static_cast<std::size_t>(i - k.instructions.data())], m);
+            values.before(c, *i, k.roles[static_cast<std::size_t>(i - k.instructions.data())], m);
         c.slow_path = c.stop;
         run_one(c, *i, mask, lanes_off);
         values.after(c, *i);
@@ -104,36 +105,36 @@ const instruction *follow_values(context &c, const code &k, const instruction *i
     return i;
 }
 
-void run_straight(context &c, const code &k, const basic_block &b, lane_mask mask,
-                  std::uint64_t *lanes_off)
+void run_instructions(context &c, const code &k, const basic_block &b, lane_mask mask,
+                      std::uint64_t *lanes_off)
 {
     const instruction *i = k.instructions.data() + b.first, *end = k.instructions.data() + b.last;
     if (c.slow_path) [[unlikely]]
-        i = follow_values(c, k, i, end, mask, lanes_off);
+        i = run_tracked(c, k, i, end, mask, lanes_off);
     while (i != end) {
         run_one(c, *i, mask, lanes_off);
         ++i;
         if (c.slow_path) [[unlikely]] {
             if (c.stop) return;
-            i = follow_values(c, k, i, end, mask, lanes_off);
+            i = run_tracked(c, k, i, end, mask, lanes_off);
         }
     }
 }
 
-// Checks the operands of a block's terminator for undefined values.
-void follow_to_terminator(context &c, const code &k, const basic_block &b, lane_mask mask)
+// Checks the operands of a basic block's terminator for undefined values.
+void track_terminator(context &c, const code &k, const basic_block &b, lane_mask mask)
 {
     undefined_values &values = *c.w->undefined;
     if (b.end != block_terminator::fall) {
         const instruction &i = k.instructions[b.terminator];
-        if (i.guard != no_operand) values.decide(c, i, mask);
-        values.run(c, i, k.roles[b.terminator], mask);
+        if (i.guard != no_operand) values.check_guard(c, i, mask);
+        values.before(c, i, k.roles[b.terminator], mask);
     }
     values.forget_lanes(~c.w->live);
     c.slow_path = c.stop || !values.empty();
 }
 
-// Runs the terminator of a basic block, which decides where the lanes of the path go on.
+// Runs the terminator of a basic block, which decides where the lanes of the path continue.
 inline void run_terminator(grid &g, warp &w, int p, const basic_block &b, const code &k)
 {
     switch (b.end) {
@@ -157,7 +158,7 @@ inline void run_terminator(grid &g, warp &w, int p, const basic_block &b, const 
         arrive_at_barrier(g, w, p, b, k.instructions[b.terminator]);
         break;
     case block_terminator::warp_sync:
-        synchronise(g, w, p, b, k.instructions[b.terminator]);
+        synchronise_warp(g, w, p, b, k.instructions[b.terminator]);
         break;
     }
 }
@@ -171,11 +172,11 @@ void start_warp(grid &g, warp &w)
     w.paths.push_back({.now = state::ready, .mask = w.live});
     w.frames.resize(1);
     frame &f = w.frames[0];
-    code &k = *g.running->functions[g.running->entry_index];
+    code &k = *g.kernel->functions[g.kernel->entry_index];
     f.of = &k;
     f.users = lane_count(w.live);
     f.local_base = 0;
-    f.taken = 0;
+    f.alloca_bytes = 0;
     f.arguments.resize(std::size_t{32} * k.argument_bytes);
     std::size_t bytes = std::size_t{k.local_bytes} * 32;
     w.local.resize(bytes);
@@ -187,7 +188,7 @@ void start_warp(grid &g, warp &w)
 void enter(grid &g, warp &w, const path &p)
 {
     context &c = g.ctx;
-    frame &f = w.frames[p.in];
+    frame &f = w.frames[p.frame_index];
     code &k = *f.of;
     c.bases[0] = f.registers;
     c.bases[1] = k.constants.data();
@@ -195,7 +196,7 @@ void enter(grid &g, warp &w, const path &p)
     c.b = w.block;
     c.running = &k;
     c.lists = k.list_pointers.data();
-    tally &t = *g.tallies[k.index];
+    function_counts &t = *g.counts[k.index];
     c.counted = t.counted.data();
     c.memos = t.memos.data();
     c.worst = t.worst.data();
@@ -226,8 +227,8 @@ turn run_warp(grid &g, warp &w, std::uint64_t quantum)
         }
         w.current = p;
         enter(g, w, w.paths[p]);
-        const code &k = *w.frames[w.paths[p].in].of;
-        tally &t = *g.tallies[k.index];
+        const code &k = *w.frames[w.paths[p].frame_index].of;
+        function_counts &t = *g.counts[k.index];
         for (bool same = true; same;) {
             path &n = w.paths[p];
             if (n.block == n.join && n.join >= 0 && n.parent >= 0) {
@@ -239,10 +240,10 @@ turn run_warp(grid &g, warp &w, std::uint64_t quantum)
             ++t.runs[here];
             t.lanes_run[here] += lane_count(n.mask);
             g.steps += b.last_statement - b.first_statement;
-            run_straight(c, k, b, n.mask, t.lanes_off.data());
+            run_instructions(c, k, b, n.mask, t.lanes_off.data());
             if (c.stop) return turn::stopped;
             if (c.slow_path) [[unlikely]]
-                follow_to_terminator(c, k, b, n.mask);
+                track_terminator(c, k, b, n.mask);
             run_terminator(g, w, p, b, k);
             if (c.stop) return turn::stopped;
             const bool spins =
@@ -250,7 +251,7 @@ turn run_warp(grid &g, warp &w, std::uint64_t quantum)
             same = w.current == p && w.paths[p].now == state::ready;
             if (spins || b.end == block_terminator::pause) {
                 path &s = w.paths[p];
-                if (++s.spun % spin_limit == 0)
+                if (++s.spin_turns % spin_limit == 0)
                     release_join(w);
                 else
                     w.current = (p + 1) % static_cast<int>(w.paths.size());
@@ -259,7 +260,7 @@ turn run_warp(grid &g, warp &w, std::uint64_t quantum)
             if (g.steps >= limit) {
                 if (w.live == 0) break;
                 path &s = w.paths[p];
-                if (s.now == state::ready && ++s.spun % spin_limit == 0) release_join(w);
+                if (s.now == state::ready && ++s.spin_turns % spin_limit == 0) release_join(w);
                 return turn::used_up;
             }
         }

@@ -213,8 +213,8 @@ void keep_worst_atomic(context &c, const instruction &i, lane_mask mask, const u
 {
     site_worst &w = c.worst[i.site];
     u64 first = address[__builtin_ctz(mask)];
-    if (w.score != 0 && first != w.address[__builtin_ctz(w.mask)]) w.elsewhere = true;
-    if (same_address != static_cast<u32>(__builtin_popcount(mask))) w.elsewhere = true;
+    if (w.score != 0 && first != w.address[__builtin_ctz(w.mask)]) w.several_addresses = true;
+    if (same_address != static_cast<u32>(__builtin_popcount(mask))) w.several_addresses = true;
     keep_worst(c, i, mask, address, {s, true, bytes}, same_address, 1);
     w.kind = access_kind::atomic;
 }

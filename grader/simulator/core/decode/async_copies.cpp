@@ -1,6 +1,6 @@
 // Decodes cp.async: copies, their groups and waits, and their arrival at an mbarrier.
+#include "simulator/core/async_copies.hpp"
 #include "decoder.hpp"
-#include "simulator/core/copies.hpp"
 
 namespace simulator::core::decoding {
 

@@ -12,7 +12,7 @@ constexpr std::uint64_t max_arguments = 64 << 10; // bytes of a function's param
 // Returns the file and line that messages give for a location: the innermost of its inlining chain
 // that is in the directory of the function's own file. Thus code inlined from a header of the
 // program counts at its own line, and code inlined from the toolkit at the line of the call.
-place_name reported_location(const ptx::body &b, const ptx::module_text &m, int location, int first)
+source_line reported_line(const ptx::body &b, const ptx::module_text &m, int location, int first)
 {
     if (location < 0) return {};
     auto file_of = [&](int p) {
@@ -143,12 +143,12 @@ void decoder::finish()
     for (auto &b : out_.blocks) b.terminator = b.last;
     set_source_locations();
     std::size_t n = out_.body.statements.size() + 1;
-    out_.own.lanes_off.assign(n, 0);
-    out_.own.counted.assign(n, {});
-    out_.own.memos.assign(out_.sites, {});
-    out_.own.worst.assign(out_.sites, {});
-    out_.own.runs.assign(out_.blocks.size(), 0);
-    out_.own.lanes_run.assign(out_.blocks.size(), 0);
+    out_.counts.lanes_off.assign(n, 0);
+    out_.counts.counted.assign(n, {});
+    out_.counts.memos.assign(out_.sites, {});
+    out_.counts.worst.assign(out_.sites, {});
+    out_.counts.runs.assign(out_.blocks.size(), 0);
+    out_.counts.lanes_run.assign(out_.blocks.size(), 0);
 }
 
 void decoder::set_roles()
@@ -176,13 +176,14 @@ void decoder::set_source_locations()
         if (first < 0 && s.location >= 0) first = s.location;
     std::unordered_map<int, int> known;
     for (const auto &s : out_.body.statements) {
-        auto [it, fresh] = known.try_emplace(s.location, static_cast<int>(out_.places.size()));
+        auto [it, fresh] = known.try_emplace(s.location, static_cast<int>(out_.locations.size()));
         if (fresh)
-            out_.places.push_back(reported_location(out_.body, *in_.module, s.location, first));
-        out_.statement_place.push_back(it->second);
+            out_.locations.push_back(reported_line(out_.body, *in_.module, s.location, first));
+        out_.location_of_statement.push_back(it->second);
     }
-    if (out_.places.empty()) out_.places.push_back({});
-    out_.statement_place.push_back(out_.statement_place.empty() ? 0 : out_.statement_place.back());
+    if (out_.locations.empty()) out_.locations.push_back({});
+    out_.location_of_statement.push_back(
+        out_.location_of_statement.empty() ? 0 : out_.location_of_statement.back());
 }
 
 } // namespace simulator::core::decoding

@@ -1,6 +1,6 @@
 // Turns the operands of a statement into registers and constants.
 #include "decoder.hpp"
-#include "simulator/core/specials.hpp"
+#include "simulator/core/special_registers.hpp"
 
 #include <bit>
 #include <cstring>

@@ -1,4 +1,4 @@
-// Keeps the happens-before order of threads: barriers, fences, and releases that others acquire.
+// Keeps the happens-before order of threads: barriers, and release patterns that others acquire.
 #include "access.hpp"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace simulator::core {
 namespace {
 
-constexpr std::size_t kept_releases = 64;
+constexpr std::size_t max_releases = 64;
 
 } // namespace
 
@@ -19,8 +19,8 @@ bool released(const release_histories &all, u32 block, epoch done, epoch seen)
 void release_history::strong_write(epoch at)
 {
     if (fence_ == 0 || (!entries_.empty() && entries_.back().fence == fence_)) return;
-    if (entries_.size() == kept_releases) {
-        entries_.erase(entries_.begin(), entries_.begin() + kept_releases / 2);
+    if (entries_.size() == max_releases) {
+        entries_.erase(entries_.begin(), entries_.begin() + max_releases / 2);
         dropped_ = true;
     }
     entries_.push_back({fence_, at});
@@ -31,7 +31,7 @@ bool release_history::covers(epoch done, epoch seen) const
     auto first = std::find_if(entries_.begin(), entries_.end(),
                               [=](const entry &e) { return e.fence > done; });
     if (first == entries_.end()) return false;
-    // An older release may have been dropped. In doubt, report no race.
+    // An older release may have been dropped: rather miss a race than report a false one.
     return first->at <= seen || (dropped_ && first == entries_.begin());
 }
 
@@ -60,13 +60,13 @@ void race_checker::synchronise_lanes(warp &w, lane_mask mask)
         return;
     }
     if (!o.lanes) o.lanes = std::make_unique<order_matrix<32>>();
-    auto &known = *o.lanes;
+    auto &clocks = *o.lanes;
     std::array<epoch, 32> joined{};
     each_bit(mask, [&](int l) {
-        for (int k = 0; k < 32; ++k) joined[k] = std::max(joined[k], known[l][k]);
+        for (int k = 0; k < 32; ++k) joined[k] = std::max(joined[k], clocks[l][k]);
     });
     each_bit(mask, [&](int l) { joined[l] = clock_ + 1; });
-    each_bit(mask, [&](int l) { known[l] = joined; });
+    each_bit(mask, [&](int l) { clocks[l] = joined; });
 }
 
 void race_checker::arrive(warp &w, u32 barrier)
@@ -84,21 +84,21 @@ void race_checker::pass_barrier(thread_block &b)
     b.order->barriers = {};
 }
 
-// Only some warps synchronised: each waiting warp learns what all arrived warps had done, known or
-// acquired.
+// Only some warps synchronise: each waiting warp joins the vector clocks of all that arrived, and
+// what they had acquired.
 void race_checker::pass_barrier(thread_block &b, u32 barrier, u32 waiting)
 {
     block_order &o = *b.order;
     if (!o.warp_matrix) o.warp_matrix = std::make_unique<order_matrix<32>>();
-    auto &known = *o.warp_matrix;
+    auto &clocks = *o.warp_matrix;
     auto &arrived = o.barriers[barrier];
     std::array<epoch, 32> joined{};
     each_bit(arrived.warps, [&](int w) {
-        for (int k = 0; k < 32; ++k) joined[k] = std::max(joined[k], known[w][k]);
+        for (int k = 0; k < 32; ++k) joined[k] = std::max(joined[k], clocks[w][k]);
     });
     each_bit(arrived.warps, [&](int w) { joined[w] = std::max(joined[w], arrived.at[w]); });
     each_bit(waiting, [&](int w) {
-        known[w] = joined;
+        clocks[w] = joined;
         o.warps[w].synchronised_at = clock_ + 1;
         o.warps[w].acquired_at = std::max(o.warps[w].acquired_at, arrived.acquired_at);
     });
@@ -133,29 +133,30 @@ bool race_checker::released_before_seen(const thread_block &b, u32 by, epoch don
 
 void race_checker::note_strong_access(const access &a)
 {
-    bool looks = a.use == access_use::read || (a.use == access_use::atomic && a.i.d != no_operand);
-    if (looks) a.block.strong_read_at = a.warp.strong_read_at = a.at;
+    const bool reads =
+        a.use == access_use::read || (a.use == access_use::atomic && a.i.d != no_operand);
+    if (reads) a.block.strong_read_at = a.warp.strong_read_at = a.at;
     if (a.use == access_use::read) return;
     a.warp.releases.strong_write(a.at);
-    if (a.block.reads_released_at < a.block_at) { // once after each barrier is enough
+    if (a.block.reads_released_at < a.block_at) { // needed once after each barrier
         a.block.reads_released_at = a.block_at;
-        release_history &reads = reads_[static_cast<u32>(a.c.b->number)];
-        reads.fence(a.block_at);
-        reads.strong_write(a.at);
+        release_history &history = reads_[static_cast<u32>(a.c.b->number)];
+        history.fence(a.block_at);
+        history.strong_write(a.at);
     }
     if (auto b = blocks_.find(static_cast<u32>(a.c.b->number)); b != blocks_.end())
         b->second.strong_write(a.at);
 }
 
-// True if this warp has acquired a release that came after the earlier access, made by the
-// accessing warp or by one that had synchronised with it at a barrier.
+// True if this warp has acquired a release after the earlier access, by the warp of that access or
+// by one that had synchronised with it at a barrier.
 bool race_checker::ordered_by_release(const access &a, const access_record &m, u32 theirs) const
 {
     const auto &warps = a.block.warps;
     for (u32 w = 0; w < warps.size(); ++w) {
-        bool knows =
+        const bool synchronised =
             w == theirs || (a.block.warp_matrix && m.at < (*a.block.warp_matrix)[w][theirs]);
-        if (knows && warps[w].releases.covers(m.at, a.warp.acquired_at)) return true;
+        if (synchronised && warps[w].releases.covers(m.at, a.warp.acquired_at)) return true;
     }
     return false;
 }
@@ -167,7 +168,8 @@ int race_checker::racing_lane(const access &a, const access_record &m, int lane,
 {
     if (!a.of_this_grid(m)) return racing_lane(a, m, grid_of(m));
     if (!same_block(m.owner, a.owner)) {
-        // An atomic that depends on an earlier read needs no fence in between.
+        // A pair with a block-scope atomic is ordered by the strong read alone, without a fence:
+        // the later access usually depends on that read.
         const epoch seen = a.scope_too_narrow(m) ? a.block.strong_read_at : a.block.acquired_at;
         const u32 block = block_of(m.owner);
         const bool ordered =

@@ -1,5 +1,5 @@
-// Orders the grids of one launch tree: which accesses of an earlier one happened before a later
-// one.
+// Orders the grids of one launch tree: finds which accesses of an earlier grid happen before a
+// later grid.
 #include "access.hpp"
 
 #include <algorithm>
@@ -9,17 +9,17 @@ namespace simulator::core {
 namespace {
 
 // Keeps only the last launch by each thread: it covers the earlier ones.
-void add_launch(std::vector<const launch_knowledge *> &all, const launch_knowledge *k)
+void add_launch(std::vector<const launch_clock *> &all, const launch_clock *k)
 {
-    for (const auto *&known : all)
-        if (known->owner == k->owner && known->lane == k->lane) {
-            if (known->at < k->at) known = k;
+    for (const auto *&other : all)
+        if (other->owner == k->owner && other->lane == k->lane) {
+            if (other->at < k->at) other = k;
             return;
         }
     all.push_back(k);
 }
 
-// True if streams order a sibling's completion before the start of another.
+// True if streams order the completion of one sibling before the start of the other.
 bool streams_order(const launch_node &earlier, const launch_node &later)
 {
     std::unordered_set<const launch_node *> seen{&later};
@@ -36,21 +36,21 @@ bool streams_order(const launch_node &earlier, const launch_node &later)
 
 } // namespace
 
-const std::vector<const launch_knowledge *> &launches_before(const launch_node &n)
+const std::vector<const launch_clock *> &launches_before(const launch_node &n)
 {
-    auto &all = n.past->launches;
+    auto &all = n.history->launches;
     if (!all.empty()) return all;
-    all.push_back(&n.past->knew);
+    all.push_back(&n.history->at_launch);
     for (const launch_node *e : n.after)
         for (const auto *k : launches_before(*e)) add_launch(all, k);
     return all;
 }
 
-launch_knowledge race_checker::launching(context &c, const instruction &i, int lane)
+launch_clock race_checker::clock_at_launch(context &c, const instruction &i, int lane)
 {
     const block_order &block = *c.b->order;
     const warp_order &warp = block.warps[c.w->index];
-    launch_knowledge k;
+    launch_clock k;
     k.at = ++clock_;
     k.owner = owner_of(*c.b, *c.w);
     k.lane = lane;
@@ -67,7 +67,7 @@ launch_knowledge race_checker::launching(context &c, const instruction &i, int l
     return k;
 }
 
-bool launch_knowledge::covers(const access_record &m, int by, const release_histories &blocks) const
+bool launch_clock::covers(const access_record &m, int by, const release_histories &blocks) const
 {
     if (m.at >= at) return false;
     if (released(blocks, block_of(m.owner), m.at, acquired_at)) return true;
@@ -82,7 +82,7 @@ const launch_node &race_checker::grid_of(const access_record &m) const
 {
     const auto after =
         std::upper_bound(grids_.begin(), grids_.end(), m.at,
-                         [](epoch at, const launch_node *n) { return at < n->past->began; });
+                         [](epoch at, const launch_node *n) { return at < n->history->began; });
     return **std::prev(after);
 }
 
@@ -93,7 +93,7 @@ const race_checker::relation &race_checker::relation_to(const launch_node &earli
     if (!fresh) return r;
     const launch_node *e = &earlier, *c = current_grid_, *below_e = nullptr, *below_c = nullptr;
     while (e != c) { // up to the common ancestor
-        if (earlier.past->ended <= c->past->horizon) {
+        if (earlier.history->ended <= c->history->horizon) {
             r.before = true;
             return r;
         }
@@ -115,19 +115,19 @@ bool race_checker::precedes(const access_record &m)
     const launch_node &of = grid_of(m);
     const relation &r = relation_to(of);
     return r.before || std::any_of(r.launches.begin(), r.launches.end(), [&](const auto *k) {
-               return k->covers(m, -1, of.past->blocks);
+               return k->covers(m, -1, of.history->blocks);
            });
 }
 
 // Returns the lane of an earlier grid's access that is unordered with this one, or -1.
 int race_checker::racing_lane(const access &a, const access_record &m, const launch_node &of)
 {
-    if (released(of.past->blocks, block_of(m.owner), m.at, a.block.acquired_at)) return -1;
+    if (released(of.history->blocks, block_of(m.owner), m.at, a.block.acquired_at)) return -1;
     const auto launches = relation_to(of).launches;
     for (lane_mask left = m.lanes; left != 0; left &= left - 1) {
         const int l = __builtin_ctz(left);
         if (std::none_of(launches.begin(), launches.end(),
-                         [&](const auto *k) { return k->covers(m, l, of.past->blocks); }))
+                         [&](const auto *k) { return k->covers(m, l, of.history->blocks); }))
             return l;
     }
     return -1;

@@ -1,4 +1,4 @@
-// Checks the accesses of a grid for races: its beginning and end, and each access.
+// Checks each access of a grid for races. Begins and ends the grids of a launch tree.
 #include "access.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ void check_races(context &c, const instruction &i, lane_mask mask, const u64 *ad
 
 void race_checker::begin(launch_node &n, const grid &g)
 {
-    if (!log_) { // allocated only where it is used
+    if (!log_) { // most processes check no races
         log_.reset(static_cast<logged_access *>(std::calloc(log_size, sizeof(logged_access))));
         if (!log_) throw std::bad_alloc();
     }
@@ -31,14 +31,14 @@ void race_checker::begin(launch_node &n, const grid &g)
         bytes_ = 0;
         tree_began_ = began_;
     }
-    if (!n.past) n.past = std::make_unique<grid_past>();
-    grid_past &p = *n.past;
-    const grid_past *const by = n.parent ? n.parent->past.get() : nullptr;
+    if (!n.history) n.history = std::make_unique<grid_history>();
+    grid_history &p = *n.history;
+    const grid_history *const by = n.parent ? n.parent->history.get() : nullptr;
     p.began = began_;
     p.horizon = !by || (n.follows_family && by->horizon == by->began) ? began_ : by->horizon;
-    p.of = g.running;
-    p.grid = g.how->grid;
-    p.block = g.how->block;
+    p.of = g.kernel;
+    p.grid = g.config->grid;
+    p.block = g.config->block;
     if (n.parent) launches_before(n);
     current_grid_ = &n;
     grids_.push_back(&n);
@@ -49,8 +49,8 @@ void race_checker::begin(launch_node &n, const grid &g)
 
 void race_checker::end(launch_node &n)
 {
-    n.past->ended = clock_ + 1;
-    n.past->blocks = std::move(blocks_);
+    n.history->ended = clock_ + 1;
+    n.history->blocks = std::move(blocks_);
 }
 
 void race_checker::end()
@@ -79,7 +79,7 @@ void race_checker::stop_tracking(const context &c)
     tracking_stopped_ = true;
     finding f;
     f.kind = finding_kind::unwatched;
-    f.kernel = c.g->running->shown;
+    f.kernel = c.g->kernel->display_name;
     f.detail = "races were looked for until the memory for it was used up, not to the end";
     findings::instance().add(std::move(f));
 }
@@ -108,14 +108,14 @@ void race_checker::check(context &c, const instruction &i, lane_mask mask, const
         .use = use,
         .at = clock_,
         .owner = owner_of(*c.b, *c.w) | (strong || guesses ? strong_bit : 0) |
-                 (strong && (i.wide & 8) != 0 ? block_scope_bit : 0),
-        .live_from = shared ? block.synchronised_at : current_grid_->past->horizon,
+                 (strong && (i.wide & core::block_scope) != 0 ? block_scope_bit : 0),
+        .live_from = shared ? block.synchronised_at : current_grid_->history->horizon,
         .grid_from = began_,
         .block_at = block.synchronised_at,
         .warp_at = std::max(block.synchronised_at, warp.synchronised_at),
         .block = block,
         .warp = warp,
-        .is_volatile = (i.wide & 4) != 0,
+        .is_volatile = (i.wide & volatile_access) != 0,
         .is_guess = guesses,
         .copied = copied,
     };

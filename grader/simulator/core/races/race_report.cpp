@@ -1,4 +1,4 @@
-// Reports races in words: both accesses, and why nothing orders them.
+// Reports races: describes both accesses, and why neither happens before the other.
 #include "access.hpp"
 
 namespace simulator::core {
@@ -23,18 +23,18 @@ void race_checker::check_against(const access &a, const access_record &m, int la
 std::string race_checker::earlier_text(const access &a, const access_record &m, int lane,
                                        bool wrote)
 {
-    const grid_past &of = a.of_this_grid(m) ? *current_grid_->past : *grid_of(m).past;
+    const grid_history &of = a.of_this_grid(m) ? *current_grid_->history : *grid_of(m).history;
     const auto place = [](u64 n, const dim &in) {
         return thread_text({static_cast<u32>(n % in.x), static_cast<u32>(n / in.x % in.y),
                             static_cast<u32>(n / in.x / in.y)});
     };
     std::string s = "thread " + place(32 * (m.owner & 31) + static_cast<u32>(lane), of.block);
     if (!a.of_this_block(m)) s += " of block " + place(block_of(m.owner), of.grid);
-    if (!a.of_this_grid(m)) s += " of " + of.of->shown;
+    if (!a.of_this_grid(m)) s += " of " + of.of->display_name;
     s += wrote ? " wrote" : " read";
     if (a.at - m.at >= log_size) return s + " long before"; // no longer in the log
     const auto &what = log_[m.at % log_size];
-    return s + " at " + place_text(*what.of, what.statement);
+    return s + " at " + location_text(*what.of, what.statement);
 }
 
 // Explains why nothing orders the earlier access, which may belong to another grid, before this
@@ -42,11 +42,11 @@ std::string race_checker::earlier_text(const access &a, const access_record &m, 
 std::string race_checker::why_unordered(const access &a, const access_record &m, bool wrote)
 {
     if (a.of_this_grid(m)) {
-        // Between a block's stores to shared memory a barrier is missing; elsewhere two elements
-        // share an address.
-        const bool one_place = wrote && a.use != access_use::read && a.of_this_block(m) &&
-                               a.space != ptx::space::shared;
-        if (m.at == a.at || one_place) return "; which value stays is left to chance";
+        // Between two stores of a block to shared memory a barrier is missing; elsewhere two
+        // elements of the result have one address by mistake.
+        const bool address_clash = wrote && a.use != access_use::read && a.of_this_block(m) &&
+                                   a.space != ptx::space::shared;
+        if (m.at == a.at || address_clash) return "; which value stays is left to chance";
         if (a.of_this_warp(m)) return " and no __syncwarp() or __syncthreads() comes between";
         if (a.of_this_block(m)) return " and no __syncthreads() comes between";
         if (a.scope_too_narrow(m))
@@ -60,7 +60,7 @@ std::string race_checker::why_unordered(const access &a, const access_record &m,
     if (launches.empty())
         return " and nothing orders the two grids: one stream would, or cudaStreamTailLaunch";
     const std::string launch =
-        "the launch at " + place_text(*launches.front()->of, launches.front()->statement);
+        "the launch at " + location_text(*launches.front()->of, launches.front()->statement);
     if (m.at < launches.front()->at)
         return same_block(m.owner, launches.front()->owner)
                    ? " and no barrier comes between that and " + launch
@@ -75,7 +75,7 @@ void race_checker::report_race(const access &a, const access_record &m, int earl
 {
     auto [known, fresh] = found_.try_emplace(&a.i);
     finding &f = known->second;
-    if (!fresh) { // only counted; added when the grid ends
+    if (!fresh) { // only counted; added when the launch tree ends
         ++f.threads;
         return;
     }
@@ -100,16 +100,17 @@ void race_checker::report_race(const access &a, const access_record &m, int earl
 }
 
 // A thread that read before the write it should have waited for may also have read uninitialised
-// memory. The race is the better message, so the other finding is withdrawn.
+// memory. The race is the cause, so the other finding is withdrawn.
 void race_checker::note_early_read(const access &a, const access_record &m, u64 at)
 {
     const std::uint8_t *const shadow =
         a.space == ptx::space::shared ? a.c.shared_shadow : a.c.shadow;
     if ((shadow[at - a.base] & initialised) != 0) return;
     const auto &earlier = log_[m.at % log_size];
-    const place_name &p = earlier.of->places[earlier.of->statement_place[earlier.statement]];
+    const source_line &p =
+        earlier.of->locations[earlier.of->location_of_statement[earlier.statement]];
     finding f;
-    f.kernel = earlier.of->shown;
+    f.kernel = earlier.of->display_name;
     f.file = p.file;
     f.line = p.line;
     early_reads_.push_back(std::move(f));

@@ -1,6 +1,6 @@
 // Records accesses in the cells of a line of shadow memory, and checks them against earlier ones.
 #include "access.hpp"
-#include "simulator/core/copies.hpp"
+#include "simulator/core/async_copies.hpp"
 
 #include <cstring>
 
@@ -8,7 +8,8 @@ namespace simulator::core {
 namespace {
 
 // Takes the lowest lane out of `left`, and the next ones that use the same address.
-__attribute__((always_inline)) inline lane_mask take_group(const u64 *address, lane_mask &left)
+__attribute__((always_inline)) inline lane_mask take_same_address(const u64 *address,
+                                                                  lane_mask &left)
 {
     const u64 here = address[__builtin_ctz(left)];
     lane_mask group = 0;
@@ -33,7 +34,7 @@ void race_checker::record_lanes(const access &a)
     if (!compatible) return each_bit(a.mask, [&](int l) { record_cells(a, l, 1u << l); });
     for (lane_mask left = a.mask; left != 0;) {
         const int first = __builtin_ctz(left);
-        record_cells(a, first, take_group(a.address, left));
+        record_cells(a, first, take_same_address(a.address, left));
     }
 }
 
@@ -78,13 +79,13 @@ void race_checker::read_again(const access &a, shadow_cell &x, lane_mask lanes) 
     }
 }
 
-// Fast path for tiles 16 wide: the upper half of the warp reads the same words as the lower half,
-// and none was written since the last barrier. Returns false, recording nothing, if this is not
+// Fast path for tiles of width 16: the upper half-warp reads the same words as the lower one, and
+// none was written since the last barrier. Returns false, recording nothing, if this is not
 // the case.
 bool race_checker::read_halves(const access &a)
 {
     const u64 *const address = a.address;
-    if (address[0] == address[1]) return false; // broadcasts are grouped below
+    if (address[0] == address[1]) return false; // broadcasts: see read_words
     u64 differs = a.mask ^ all_lanes;
     for (int l = 0; l < 16; ++l) differs |= address[l] ^ address[l + 16];
     if (differs != 0) return false;
@@ -120,7 +121,7 @@ void race_checker::read_words(const access &a)
     const u64 base = a.base;
     for (lane_mask left = a.mask; left != 0;) {
         const int l = __builtin_ctz(left);
-        const lane_mask together = take_group(address, left);
+        const lane_mask together = take_same_address(address, left);
         const u64 offset = address[l] - base;
         const u64 word = offset % line_bytes / 4;
         shadow_line &line = lines[offset / line_bytes];
@@ -171,7 +172,7 @@ void race_checker::read_cell(const access &a, shadow_cell &x, lane_mask lanes, u
     r = {a.at, a.owner, lanes};
 }
 
-// Copies the bytes that a lane of a store or copy is about to write.
+// Gives the bytes that a lane of a store or cp.async is about to write.
 void race_checker::new_bytes(const access &a, int lane, u32 offset, u32 n, std::byte *to)
 {
     if (a.copied != nullptr) {
@@ -179,14 +180,14 @@ void race_checker::new_bytes(const access &a, int lane, u32 offset, u32 n, std::
         return;
     }
     const instruction &i = a.i;
-    u32 element = offset / i.bytes, within = offset % i.bytes, size = (i.wide & 1) != 0 ? 8 : 4;
+    u32 element = offset / i.bytes, within = offset % i.bytes,
+        size = (i.wide & wide_data) != 0 ? 8 : 4;
     operand o = i.count == 1 ? i.b : a.c.lists[i.extra][element];
     const std::byte *lanes = a.c.bases[o >> 31] + (o & ~constant_bit);
     std::memcpy(to, lanes + static_cast<std::size_t>(lane) * size + within, n);
 }
 
-// Copies the bytes that an earlier write of the block left there, or will leave when its cp.async
-// arrives.
+// Gives the bytes that an earlier write left there, or will leave when its cp.async completes.
 void race_checker::written_bytes(const access &a, const access_record &w, int lane, u32 offset,
                                  u32 n, std::byte *to)
 {
@@ -194,17 +195,18 @@ void race_checker::written_bytes(const access &a, const access_record &w, int la
     if (w.at == a.at) return new_bytes(a, writer, offset, n, to); // by this very instruction
     u64 at = a.address[lane] - a.base + offset;
     bool shared = a.space == ptx::space::shared;
-    if (shared && copied_bytes(a.c.b->warps[w.owner & 31], writer, at, n, to)) return;
+    if (shared && pending_copy_bytes(a.c.b->warps[w.owner & 31], writer, at, n, to)) return;
     std::memcpy(to, (shared ? a.c.shared : a.c.data) + at, n);
 }
 
-// Two threads that write the same value do not race: the result is the same in any order.
+// Writes of the same value are not reported. They are a data race, too, but one without effect: the
+// result is the same in any order.
 void race_checker::write_cell(const access &a, shadow_cell &x, int lane, u32 offset, u32 bytes)
 {
     lane_mask me = 1u << lane;
     auto mine = [&](const access_record &m) { return a.of_this_warp(m) && m.lanes == me; };
     const access_record w = x.write;
-    if (!a.known_ordered(w) && !mine(w) && !a.both_strong(w)) {
+    if (!a.known_ordered(w) && !mine(w) && !a.morally_strong(w)) {
         bool same = false;
         if (a.use != access_use::atomic) {
             std::byte now[8], next[8];

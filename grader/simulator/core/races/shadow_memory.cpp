@@ -83,7 +83,7 @@ race_checker::page *race_checker::new_page(u64 number)
     return p;
 }
 
-// Makes a line whole again that was not accessed since everything was ordered.
+// Makes a line whole again: all its accesses happen before this one.
 void race_checker::unsplit_line(const access &a, shadow_line &l)
 {
     if (a.space != ptx::space::shared && l.latest >= tree_began_) bytes_ -= bytes_of(l.split_into);
@@ -128,7 +128,7 @@ void race_checker::split_line(const access &a, shadow_line &l, split into)
     }
     if (l.split_into == split::words)
         for (u32 k = line_bytes; k-- > 0;) l.cells[k] = l.cells[k / 4];
-    // The cells' contents predate the time at which the line became whole: they are stale.
+    // The cells' contents are stale: they are older than the last unsplit_line().
     bool live = std::max({l.whole.write.at, l.whole.read.at, l.whole.other.at}) >= a.live_from;
     if (l.split_into == split::whole && live) {
         const u32 per_word = wanted / line_words;

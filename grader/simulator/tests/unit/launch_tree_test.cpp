@@ -24,7 +24,7 @@ struct family {
     launch_node &alone(launch_node &by, const char *name)
     {
         REQUIRE(tree.reserve());
-        return named(tree.launch_alone(by), name);
+        return named(tree.launch_fire_and_forget(by), name);
     }
     launch_node &at_tail(launch_node &by, const char *name)
     {
@@ -54,7 +54,7 @@ struct family {
     std::map<const launch_node *, std::function<void()>> starts;
 };
 
-constexpr auto block = launch_tree::of_block;
+constexpr auto block = launch_tree::null_stream;
 
 } // namespace
 

@@ -1,5 +1,5 @@
-// Simulates weakly ordered memory: two stores of one block may become visible out of order.
-#include "weak.hpp"
+// Simulates weakly ordered memory: two strong stores of a block may become visible out of order.
+#include "weak_memory.hpp"
 #include "simulator/lanes/lanes.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ template <class F> void each_word(u64 at, u32 bytes, F f)
 void weak_memory::begin()
 {
     words_.clear();
-    seen_.clear();
+    reads_.clear();
     stored_.clear();
 }
 
@@ -40,7 +40,7 @@ void weak_memory::store(const context &c, const instruction &i, lane_mask mask, 
     active(mask, [&](int lane) {
         each_word(address[lane], u32{i.bytes} * i.count, [&](u64 at, u32 first, u32 end) {
             word &w = words_[at];
-            w.by[me] = now;
+            w.last_by[me] = now;
             w.served.clear();
             for (u32 b = first; b < end; ++b) {
                 w.last[b] = {me, now, c.data[at + b - c.base]};
@@ -54,54 +54,56 @@ void weak_memory::atomic(const context &c, const instruction &i, lane_mask mask,
 {
     const u32 me = block_of(c);
     const store_event now{order_.now(), i.statement};
-    // Atomics of a block without strong stores cannot publish any: most are skipped here.
+    // Atomics of a block without strong stores cannot publish one: most are skipped here.
     const bool has_stored = stored_.contains(me);
     if (!has_stored && words_.empty()) return;
     active(mask, [&](int lane) {
         each_word(address[lane], i.bytes, [&](u64 at, u32 first, u32 end) {
             if (!has_stored && words_.find(at) == words_.end()) return;
             word &w = words_[at];
-            w.by[me] = now;
+            w.last_by[me] = now;
             for (u32 b = first; b < end; ++b) w.has_older[b] = false;
-            if (i.d != no_operand) note_read(seen_[me], at, first, end);
+            if (i.d != no_operand) note_read(reads_[me], at, first, end);
         });
     });
 }
 
-void weak_memory::note_read(sightings &seen, u64 at, u32 first, u32 end) const
+void weak_memory::note_read(observed_reads &reads, u64 at, u32 first, u32 end) const
 {
-    for (u32 b = first; b < end; ++b) seen[at][b] = order_.now();
+    for (u32 b = first; b < end; ++b) reads[at][b] = order_.now();
 }
 
-const weak_memory::store_event *weak_memory::seen_later(const sightings &seen, u32 by,
-                                                        epoch than) const
+const weak_memory::store_event *weak_memory::later_store_observed(const observed_reads &reads,
+                                                                  u32 by, epoch after) const
 {
-    for (const auto &[address, when] : seen) {
+    for (const auto &[address, when] : reads) {
         const auto w = words_.find(address);
         if (w == words_.end()) continue;
-        const auto store = w->second.by.find(by);
-        if (store == w->second.by.end()) continue;
+        const auto store = w->second.last_by.find(by);
+        if (store == w->second.last_by.end()) continue;
         const epoch last = *std::max_element(when.begin(), when.end());
-        if (store->second.at > than && store->second.at < last) return &store->second;
+        if (store->second.at > after && store->second.at < last) return &store->second;
     }
     return nullptr;
 }
 
-// Returns a later store by the block that wrote this byte which the reading block has seen while
-// nothing orders the two stores; null if the byte must have its latest value.
+// Returns a later store by the block that wrote this byte which the reading block has observed
+// although nothing orders the two stores; null if the load must return the latest value of the
+// byte.
 const weak_memory::store_event *weak_memory::unordered_later_store(const context &c,
-                                                                   const sightings &seen, u64 at,
-                                                                   const word &w, u32 b) const
+                                                                   const observed_reads &reads,
+                                                                   u64 at, const word &w,
+                                                                   u32 b) const
 {
     const u32 me = block_of(c);
     const byte_store &last = w.last[b];
     if (!w.has_older[b] || last.block == me) return nullptr;
     if (std::find(w.served.begin(), w.served.end(), me) != w.served.end()) return nullptr;
-    // A block that has read the new value never gets the old one.
-    const auto before = seen.find(at);
-    if (before != seen.end() && before->second[b] > last.by.at) return nullptr;
-    if (order_.released_to(*c.b, last.block, last.by.at)) return nullptr;
-    return seen_later(seen, last.block, last.by.at);
+    // A block that has read the new value never reads the old one (coherence).
+    const auto before = reads.find(at);
+    if (before != reads.end() && before->second[b] > last.event.at) return nullptr;
+    if (order_.released_to(*c.b, last.block, last.event.at)) return nullptr;
+    return later_store_observed(reads, last.block, last.event.at);
 }
 
 lane_mask weak_memory::load(context &c, const instruction &i, lane_mask mask, const u64 *address,
@@ -109,7 +111,7 @@ lane_mask weak_memory::load(context &c, const instruction &i, lane_mask mask, co
 {
     if (words_.empty()) return 0;
     const u32 me = block_of(c);
-    sightings &seen = seen_[me];
+    observed_reads &reads = reads_[me];
     lane_mask changed = 0;
     active(mask, [&](int lane) {
         const u64 from = address[lane] + offset;
@@ -121,7 +123,7 @@ lane_mask weak_memory::load(context &c, const instruction &i, lane_mask mask, co
             word &w = found->second;
             bool of_word = false;
             for (u32 b = first; b < end; ++b) {
-                const store_event *later = unordered_later_store(c, seen, at, w, b);
+                const store_event *later = unordered_later_store(c, reads, at, w, b);
                 if (later == nullptr) continue;
                 if (!got_older) report_older_value(c, i, lane, from, w.last[b], *later);
                 older[lane][at + b - from] = w.last[b].older;
@@ -134,7 +136,7 @@ lane_mask weak_memory::load(context &c, const instruction &i, lane_mask mask, co
             return;
         }
         each_word(from, i.bytes, [&](u64 at, u32 first, u32 end) {
-            if (words_.contains(at)) note_read(seen, at, first, end);
+            if (words_.contains(at)) note_read(reads, at, first, end);
         });
     });
     return changed;
@@ -143,7 +145,7 @@ lane_mask weak_memory::load(context &c, const instruction &i, lane_mask mask, co
 void weak_memory::report_older_value(context &c, const instruction &i, int lane, u64 address,
                                      const byte_store &last, const store_event &later) const
 {
-    const store_event &stored = last.by;
+    const store_event &stored = last.event;
     const code &k = *c.running;
     finding f = at_lane(c, i, lane, finding_kind::older_value);
     f.other_block = true;
@@ -154,7 +156,7 @@ void weak_memory::report_older_value(context &c, const instruction &i, int lane,
     const std::string between = released ? "its read of that and this read" : "the two stores";
     f.detail =
         "block " + std::to_string(last.block) + " stored there at " +
-        place_text(k, stored.statement) + " and at " + place_text(k, later.statement) +
+        location_text(k, stored.statement) + " and at " + location_text(k, later.statement) +
         " what tells of it, which this block has seen; but no __threadfence() comes between " +
         between + ": the read found an older value";
     findings::instance().add(std::move(f));

@@ -1,5 +1,5 @@
 // Finds special registers by their names in PTX.
-#include "specials.hpp"
+#include "special_registers.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -7,8 +7,8 @@
 namespace simulator::core {
 namespace {
 
-// By value of `special`. Cooperative groups find the workspace of a cooperative launch in envreg1
-// and envreg2.
+// By value of `special`. The grid groups of cooperative groups find the address of their workspace
+// in envreg1 (high half) and envreg2.
 constexpr std::string_view names[] = {"ntid.x",          "ntid.y",
                                       "ntid.z",          "ctaid.x",
                                       "ctaid.y",         "ctaid.z",

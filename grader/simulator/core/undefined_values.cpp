@@ -1,5 +1,5 @@
-// Follows values loaded from uninitialised memory to where they are used.
-#include "undefined.hpp"
+// Tracks values loaded from uninitialised memory to their use.
+#include "undefined_values.hpp"
 #include "paths.hpp"
 #include "simulator/lanes/handler_table.hpp"
 #include "simulator/lanes/lanes.hpp"
@@ -14,7 +14,7 @@ using namespace baseline;
 
 std::uint64_t address_of(context &c, const instruction &i, int lane)
 {
-    const bool wide = (i.wide & 2) != 0;
+    const bool wide = (i.wide & wide_address) != 0;
     return (wide ? lanes_of<std::uint64_t>(c, i.a)[lane] : lanes_of<std::uint32_t>(c, i.a)[lane]) +
            static_cast<std::uint64_t>(i.offset);
 }
@@ -27,7 +27,7 @@ lane_mask local_lanes(context &c, const instruction &i)
     return where([&](int l) { return address_of(c, i, l) >> 56 == local_window >> 56; });
 }
 
-// The lanes in which this operand of `and` is 0, or of `or` all ones: the other cannot matter.
+// The lanes in which this operand of `and` is 0, or of `or` all ones: it decides the result alone.
 lane_mask deciding_lanes(context &c, const instruction &i, operand o, bool negated)
 {
     const auto &op = c.running->body.statements[i.statement].op;
@@ -46,7 +46,7 @@ lane_mask deciding_lanes(context &c, const instruction &i, operand o, bool negat
 std::uint32_t undefined_values::origin_of(const instruction &i, ptx::space s, std::uint32_t bytes)
 {
     const auto known = std::find_if(origins_.begin(), origins_.end(),
-                                    [&](const origin &o) { return o.by == &i && o.space == s; });
+                                    [&](const origin &o) { return o.load == &i && o.space == s; });
     const auto id = static_cast<std::uint32_t>(known - origins_.begin());
     if (known == origins_.end()) origins_.push_back({&i, s, bytes, 0, {}, {}});
     return id;
@@ -60,7 +60,7 @@ void undefined_values::load(context &c, const instruction &i, const lane_mask *e
     lane_mask held = 0, lanes = 0;
     for (const holding &h : held_)
         if (h.origin == id) held |= h.lanes;
-    o.lanes &= held; // the values of other lanes have been lost
+    o.lanes &= held; // the values of other lanes have been overwritten
     for (std::uint32_t k = 0; k < i.count; ++k) {
         const operand to = i.count == 1 ? i.d : c.lists[i.extra][k];
         if (!is_register(to) || elements[k] == 0) continue;
@@ -97,7 +97,7 @@ void undefined_values::add_sources(context &c, const instruction &i, const instr
         for (operand o : c.running->lists[i.extra]) add(c, o, to, mask);
 }
 
-// and, or: a lane that the other operand decides alone is defined.
+// and, or: in a lane where one operand decides the result alone, the other may be undefined.
 void undefined_values::add_absorbed(context &c, const instruction &i, parts &to,
                                     lane_mask mask) const
 {
@@ -116,23 +116,23 @@ void undefined_values::add_absorbed(context &c, const instruction &i, parts &to,
     }
 }
 
-// setp combined with a predicate: the predicate may decide alone.
+// setp combined with a predicate: the predicate may decide the result alone.
 void undefined_values::add_compared(context &c, const instruction &i, parts &to,
                                     lane_mask mask) const
 {
-    const std::uint32_t how = i.extra & combine_mask;
+    const std::uint32_t combine = i.extra & combine_mask;
     lane_mask decided = 0;
-    if (how == combine_and || how == combine_or) {
+    if (combine == combine_and || combine == combine_or) {
         parts of;
         add(c, i.c, of, mask);
         const lane_mask yes = truth_of(c, i.c, (i.flags & negate_c) != 0);
-        decided = how == combine_or ? yes : ~yes;
+        decided = combine == combine_or ? yes : ~yes;
         for (const part &p : of) decided &= ~p.lanes;
         to.insert(to.end(), of.begin(), of.end());
     }
     add(c, i.a, to, mask & ~decided);
     add(c, i.b, to, mask & ~decided);
-    if (how == combine_xor) add(c, i.c, to, mask);
+    if (combine == combine_xor) add(c, i.c, to, mask);
 }
 
 void undefined_values::set(context &c, operand o, const parts &from, lane_mask mask)
@@ -161,8 +161,8 @@ void undefined_values::overwrite(context &c, const instruction &i, const instruc
         for (operand o : c.running->lists[i.extra]) set(c, o, from, mask);
 }
 
-void undefined_values::run(context &c, const instruction &i, const instruction_role &r,
-                           lane_mask mask)
+void undefined_values::before(context &c, const instruction &i, const instruction_role &r,
+                              lane_mask mask)
 {
     parts used, made;
     switch (r.does) {
@@ -204,7 +204,7 @@ void undefined_values::add_stored(context &c, const instruction &i, parts &used,
         add(c, i.count == 1 ? i.b : c.lists[i.extra][k], data, mask);
         for (const part &p : data) {
             const origin &o = origins_[p.origin];
-            const bool copied = o.space == ptx::space::local && (o.by->flags & only_moved) != 0;
+            const bool copied = o.space == ptx::space::local && (o.load->flags & only_moved) != 0;
             const lane_mask stays = copied ? p.lanes & here : 0;
             if (stays != 0) undefined_stores_.push_back({k, stays});
             if (stays != p.lanes) used.push_back({p.origin, p.lanes & ~stays});
@@ -214,7 +214,7 @@ void undefined_values::add_stored(context &c, const instruction &i, parts &used,
 
 void undefined_values::after(context &c, const instruction &i)
 {
-    if (c.stop) undefined_stores_.clear(); // the store was refused
+    if (c.stop) undefined_stores_.clear(); // the store faulted
     for (const undefined_store &n : undefined_stores_)
         active(n.lanes, [&](int l) {
             const std::uint64_t first = address_of(c, i, l) % local_window + n.element * i.bytes;
@@ -224,7 +224,7 @@ void undefined_values::after(context &c, const instruction &i)
     undefined_stores_.clear();
 }
 
-void undefined_values::decide(context &c, const instruction &i, lane_mask mask)
+void undefined_values::check_guard(context &c, const instruction &i, lane_mask mask)
 {
     parts used;
     add(c, i.guard, used, mask);
@@ -241,16 +241,16 @@ void undefined_values::report(context &c, const parts &used)
         std::uint64_t times = 0;
         active(lanes, [&](int l) { times += o.times[l]; });
         const int first = __builtin_ctz(lanes);
-        report_undefined(c, *o.by, first, o.address[first], o.bytes, o.space, times);
+        report_undefined(c, *o.load, first, o.address[first], o.bytes, o.space, times);
         o.lanes &= ~lanes;
         for (holding &h : held_)
             if (h.origin == p.origin) h.lanes &= ~lanes;
     }
 }
 
-void undefined_values::forget_lanes(lane_mask gone)
+void undefined_values::forget_lanes(lane_mask exited)
 {
-    for (holding &h : held_) h.lanes &= ~gone;
+    for (holding &h : held_) h.lanes &= ~exited;
     drop_empty();
 }
 
@@ -273,15 +273,15 @@ void undefined_read(context &c, const instruction &i, const lane_mask *elements,
     lane_mask lanes = 0;
     for (std::uint32_t k = 0; k < i.count; ++k) lanes |= elements[k];
     const auto &code = c.running->instructions;
-    const bool follows = c.running->roles[static_cast<std::size_t>(&i - code.data())].followed;
-    // The bytes of a pending cp.async may have arrived by the time the value is used.
-    bool arriving = false;
+    const bool followed = c.running->roles[static_cast<std::size_t>(&i - code.data())].followed;
+    // Bytes that a pending cp.async will write are a race: it is reported at the load.
+    bool copy_pending = false;
     if (s == ptx::space::shared)
         active(lanes, [&](int l) {
             const std::uint64_t at = address[l] & ~shared_window;
-            arriving = arriving || (c.shared_shadow[at] & in_flight) != 0;
+            copy_pending = copy_pending || (c.shared_shadow[at] & in_flight) != 0;
         });
-    if (!follows || arriving) {
+    if (!followed || copy_pending) {
         const int first = __builtin_ctz(lanes);
         return report(c, i, access_problem::uninitialised, first, address[first], bytes, s, false,
                       static_cast<std::uint64_t>(__builtin_popcount(lanes)));

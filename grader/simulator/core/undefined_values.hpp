@@ -1,11 +1,12 @@
-// Follows values loaded from uninitialised memory, register by register, to their use: as an
-// address, in a condition, in a store, or as an argument to another thread or function. Only a use
-// makes a finding, which names the load. A value that a select or a branch discards is not
-// reported, because nvcc itself hoists loads and discards values that the program did not ask for.
-// Copying a partly written structure within a thread's local memory is not reported either.
+// Tracks values loaded from uninitialised memory through registers to their use: as an address, in
+// a condition, in a store, or as an operand that another thread or function receives. As in
+// memcheck of Valgrind, only a use is reported; the finding names the load. A value that a select
+// or a branch discards is not reported, because nvcc itself hoists loads and discards values that
+// the program did not ask for. Copying a partly written structure within a thread's local memory is
+// not reported either.
 //
-// A warp holds such values in a list that is usually empty; while it is, instructions take the
-// fast path, see context::slow_path.
+// Each warp has a list of the registers that hold such values. It is usually empty; while it is,
+// instructions take the fast path, see context::slow_path.
 #pragma once
 
 #include "core.hpp"
@@ -19,38 +20,38 @@ public:
     // A load found uninitialised elements in these lanes; each element has a register of its own.
     void load(context &, const instruction &, const lane_mask *elements,
               const std::uint64_t *address, std::uint32_t bytes, ptx::space);
-    // Call before an instruction runs for these lanes, or terminates their basic block. Reports
-    // undefined values that it uses, and tracks those its results derive from.
-    void run(context &, const instruction &, const instruction_role &, lane_mask);
+    // Call before an instruction runs for these lanes, or terminates their basic block. Reports the
+    // undefined values that it uses, and propagates those of its operands to its results.
+    void before(context &, const instruction &, const instruction_role &, lane_mask);
     // Call after the same instruction has run.
     void after(context &, const instruction &);
-    // Reports the undefined values, if any, that the instruction's guard holds in these lanes.
-    void decide(context &, const instruction &, lane_mask);
-    void forget_lanes(lane_mask gone);
+    // Reports an undefined guard predicate of the instruction in these lanes.
+    void check_guard(context &, const instruction &, lane_mask);
+    void forget_lanes(lane_mask exited);
     void forget_frame(const std::byte *registers);
 
 private:
-    struct origin { // a load of uninitialised memory, and the first address per lane
-        const instruction *by;
+    struct origin { // a load of uninitialised memory
+        const instruction *load;
         ptx::space space;
         std::uint32_t bytes;
-        lane_mask lanes; // whose value is neither reported nor lost
-        std::uint64_t address[32];
-        std::uint32_t times[32];
+        lane_mask lanes;           // whose value is neither reported nor overwritten
+        std::uint64_t address[32]; // the first address, by lane
+        std::uint32_t times[32];   // number of loads, by lane
     };
-    struct holding { // lanes of a register that hold such a value
+    struct holding { // a register that holds such a value in some lanes
         const std::byte *frame;
         operand reg;
         std::uint32_t origin;
         lane_mask lanes;
     };
-    struct part {
+    struct part { // the lanes of an operand whose value comes from a load
         std::uint32_t origin;
         lane_mask lanes;
     };
     using parts = std::vector<part>;
-    // A store to local memory of a value that was only copied from there: the bytes stay
-    // undefined.
+    // A store to local memory of a value that was only copied from there: it makes the bytes
+    // uninitialised.
     struct undefined_store {
         std::uint32_t element;
         lane_mask lanes;

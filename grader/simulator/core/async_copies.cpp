@@ -1,7 +1,7 @@
-// Implements cp.async: asynchronous copies from device to shared memory.
-#include "copies.hpp"
+// Implements cp.async: its copies start, are committed as groups, and complete at a wait.
+#include "async_copies.hpp"
 #include "simulator/lanes/lanes.hpp"
-#include "undefined.hpp"
+#include "undefined_values.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -36,15 +36,15 @@ void mark(context &c, lane_mask lanes, const std::uint64_t *to, std::uint32_t by
     for (; lanes != 0; lanes &= lanes - 1) range(to[__builtin_ctz(lanes)], bytes);
 }
 
-void note_write(context &c, const instruction &i, lane_mask lanes, const std::uint64_t *to,
-                const std::byte (*bytes)[16], bool contiguous)
+void check_write(context &c, const instruction &i, lane_mask lanes, const std::uint64_t *to,
+                 const std::byte (*bytes)[16], bool contiguous)
 {
     if (c.races != nullptr)
         check_races(c, i, lanes, to, ptx::space::shared, i.bytes, access_use::copy, contiguous,
                     bytes);
 }
 
-template <std::size_t bytes> void place(std::byte *shared, const copy &k, lane_mask lanes)
+template <std::size_t bytes> void write_lanes(std::byte *shared, const copy &k, lane_mask lanes)
 {
     for (; lanes != 0; lanes &= lanes - 1) {
         const int lane = __builtin_ctz(lanes);
@@ -52,15 +52,17 @@ template <std::size_t bytes> void place(std::byte *shared, const copy &k, lane_m
     }
 }
 
-void arrive(context &c, const copy &k, lane_mask lanes)
+void complete(context &c, const copy &k, lane_mask lanes)
 {
     code *here = c.running;
     c.running = const_cast<code *>(k.of);
     const std::uint32_t bytes = k.from->bytes;
     const bool contiguous = is_contiguous(lanes, k.to, bytes);
-    note_write(c, *k.from, lanes, k.to, k.bytes, contiguous);
+    check_write(c, *k.from, lanes, k.to, k.bytes, contiguous);
     c.running = here;
-    (bytes == 4 ? place<4> : bytes == 8 ? place<8> : place<16>)(c.shared, k, lanes);
+    (bytes == 4   ? write_lanes<4>
+     : bytes == 8 ? write_lanes<8>
+                  : write_lanes<16>)(c.shared, k, lanes);
     mark(c, lanes, k.to, bytes, contiguous, initialised, in_flight);
 }
 
@@ -76,11 +78,12 @@ void start_copies(context &c, const instruction &i, lane_mask mask, const std::u
         const lane_mask lanes =
             left & baseline::where([&](int l) { return state.committed[l] == group; });
         left &= ~lanes;
-        // From here on the bytes may arrive at any time: reads of the old ones race with the copy.
+        // From here on the bytes may be written at any time: reads of the old ones race with the
+        // copy.
         const bool contiguous = is_contiguous(lanes, to, i.bytes);
-        note_write(c, i, lanes, to, bytes, contiguous);
+        check_write(c, i, lanes, to, bytes, contiguous);
         mark(c, lanes, to, i.bytes, contiguous, in_flight, initialised);
-        copy &k = state.waiting.emplace_back();
+        copy &k = state.pending.emplace_back();
         k.of = c.running, k.from = &i, k.lanes = lanes, k.group = group;
         std::memcpy(k.to, to, sizeof k.to);
         std::memcpy(k.bytes, bytes, sizeof k.bytes);
@@ -102,24 +105,24 @@ void wait_for_copies(context &c, const instruction &i, lane_mask mask)
     const std::uint64_t may_stay = how == copy_wait::all ? 0 : static_cast<std::uint64_t>(i.offset);
     const std::uint64_t latest =
         *std::max_element(std::begin(state.committed), std::end(state.committed));
-    for (copy &k : state.waiting) {
-        // The whole copy stays pending.
+    for (copy &k : state.pending) {
+        // True if the copy may stay pending for every lane.
         if (how == copy_wait::group && k.group + may_stay >= latest) continue;
         const lane_mask done =
             mask & k.lanes & baseline::where([&](int l) {
                 return how == copy_wait::all || k.group + may_stay < state.committed[l];
             });
         if (done == 0) continue;
-        arrive(c, k, done);
+        complete(c, k, done);
         k.lanes &= ~done;
     }
-    while (!state.waiting.empty() && state.waiting.front().lanes == 0) state.waiting.pop_front();
+    while (!state.pending.empty() && state.pending.front().lanes == 0) state.pending.pop_front();
 }
 
-bool copied_bytes(const warp &w, int lane, std::uint64_t at, std::uint32_t n, std::byte *to)
+bool pending_copy_bytes(const warp &w, int lane, std::uint64_t at, std::uint32_t n, std::byte *to)
 {
     if (!w.copies) return false;
-    const auto &all = w.copies->waiting;
+    const auto &all = w.copies->pending;
     auto last = std::find_if(all.rbegin(), all.rend(), [=](const copy &k) {
         return (k.lanes >> lane & 1) != 0 && k.to[lane] <= at &&
                at + n <= k.to[lane] + k.from->bytes;
@@ -129,14 +132,14 @@ bool copied_bytes(const warp &w, int lane, std::uint64_t at, std::uint32_t n, st
     return true;
 }
 
-std::string copy_to(const thread_block &b, std::uint64_t at)
+std::string pending_copy_location(const thread_block &b, std::uint64_t at)
 {
     for (const warp &w : b.warps) {
         if (!w.copies) continue;
-        for (const copy &k : w.copies->waiting)
+        for (const copy &k : w.copies->pending)
             for (lane_mask m = k.lanes; m != 0; m &= m - 1)
                 if (at - k.to[__builtin_ctz(m)] < k.from->bytes)
-                    return place_text(*k.of, k.from->statement);
+                    return location_text(*k.of, k.from->statement);
     }
     return {};
 }

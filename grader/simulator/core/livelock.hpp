@@ -1,9 +1,9 @@
-// Detects that all warps of a grid run in loops without progress, also when the loop carries
-// values from one iteration to the next (a back-off that doubles, for example), which static
-// analysis cannot see.
+// Detects livelock: all warps of a grid run in loops without progress. It compares states at run
+// time, because a loop may carry values from one iteration to the next (a back-off that doubles and
+// wraps, for example), which basic_block::spins, a static analysis, does not recognise.
 //
 // A warp that returns to an earlier state repeats itself as long as memory does not change. If all
-// warps do, the grid will never end.
+// warps do, the grid never ends.
 #pragma once
 
 #include "grid.hpp"
@@ -13,10 +13,10 @@
 
 namespace simulator::core {
 
-class standstill {
+class livelock_detector {
 public:
     // Call when memory has changed, a block has ended, or threads have passed a barrier.
-    void forget();
+    void reset();
     // Call after a round of turns without such an event. Returns true if no warp can reach a new
     // state.
     bool reached(const grid &);

@@ -1,4 +1,5 @@
-// Special registers by number, which instruction::extra holds for the handler "core.special".
+// Numbers the special registers of PTX. The handler "core.special" finds the number in
+// instruction::extra.
 #pragma once
 
 #include "core.hpp"
@@ -8,7 +9,7 @@
 namespace simulator::core {
 
 enum class special : unsigned {
-    ntid_x, // from here to grid_workspace_low: values in context::specials
+    ntid_x, // from here to zero: the value is in context::specials
     ntid_y,
     ntid_z,
     ctaid_x,
@@ -19,7 +20,7 @@ enum class special : unsigned {
     nctaid_z,
     warpid,
     nwarpid,
-    smid,
+    smid, // always 0
     nsmid,
     dynamic_smem_size,
     total_smem_size,
@@ -35,11 +36,11 @@ enum class special : unsigned {
     lanemask_lt,
     lanemask_ge,
     lanemask_gt,
-    clock, // steps of this grid so far
+    clock, // this and the next ones: warp instructions of the grid so far
     clock_hi,
     clock64,
     globaltimer,
-    globaltimer_lo,
+    globaltimer_lo, // globaltimer_hi: clock_hi
     unknown,
 };
 

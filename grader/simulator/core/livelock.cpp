@@ -1,5 +1,5 @@
-// Compares the states of warps: the position of each lane, its registers and its local memory.
-#include "standstill.hpp"
+// Compares the states of warps by hash: the program counter of each lane, registers, local memory.
+#include "livelock.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -8,8 +8,8 @@
 namespace simulator::core {
 namespace {
 
-// Spinning lanes release lanes of their warp that wait at a join every so often, and a load may
-// get an older value once. Both are over after this many rounds, and visits of a state.
+// Spinning lanes sometimes release lanes of their warp that wait at a join, and a load may get an
+// older value once (weak_memory.hpp). Both are over after this many rounds and visits of a state.
 constexpr int settling_rounds = 256, enough_visits = 3;
 
 void mix(std::size_t &hash, std::size_t value)
@@ -32,7 +32,7 @@ std::size_t state_of(const warp &w)
         mix(hash, static_cast<std::size_t>(p.now));
         if (p.now == path::state::unused) continue;
         mix(hash, p.mask);
-        for (int part : {p.block, p.join, p.parent, p.in})
+        for (int part : {p.block, p.join, p.parent, p.frame_index})
             mix(hash, static_cast<std::size_t>(part));
     }
     for (const frame &f : w.frames) {
@@ -46,13 +46,13 @@ std::size_t state_of(const warp &w)
 
 } // namespace
 
-void standstill::forget()
+void livelock_detector::reset()
 {
     quiet_rounds_ = 0;
     visits_.clear();
 }
 
-bool standstill::reached(const grid &g)
+bool livelock_detector::reached(const grid &g)
 {
     if (++quiet_rounds_ <= settling_rounds) return false;
     bool all = true;
