@@ -23,17 +23,17 @@ namespace {
 
 // Handles calls made from a host function. They fail, because host functions may not call the
 // runtime and the connection is in use; only the resulting error can be queried.
-cudaError_t in_function(call_number number)
+cudaError_t call_in_host_function(call_number number)
 {
-    const bool looks =
+    const bool queries_error =
         number == call_number::cudaGetLastError || number == call_number::cudaPeekAtLastError;
     bool &called_runtime = host_function().called_runtime;
-    const bool called = looks ? called_runtime : true;
+    const bool called = queries_error ? called_runtime : true;
     called_runtime = called && number != call_number::cudaGetLastError;
     return called ? cudaErrorNotPermitted : cudaSuccess;
 }
 
-bool refused_here()
+bool called_from_host_function()
 {
     host_function_state &state = host_function();
     if (state.running) state.called_runtime = true;
@@ -42,7 +42,7 @@ bool refused_here()
 
 template <call_number number, typename... sized, typename... A> cudaError_t forward(A... arguments)
 {
-    if (host_function().running) return in_function(number);
+    if (host_function().running) return call_in_host_function(number);
     const std::tuple<A...> all{arguments...};
     writer to;
     put_arguments<sized...>(to, all);
@@ -55,7 +55,7 @@ template <call_number number, typename... sized, typename... A> cudaError_t forw
 
 cudaError_t ask_for_error(call_number what, const writer &arguments)
 {
-    if (refused_here()) return cudaErrorNotPermitted;
+    if (called_from_host_function()) return cudaErrorNotPermitted;
     const auto bytes = ask(what, arguments);
     return reader(bytes).take<cudaError_t>();
 }
@@ -92,13 +92,13 @@ void put_kernel_arguments(writer &to, const void *function, void **arguments)
         to.put(arguments[i], (*sizes)[i]);
 }
 
-cudaError_t launch(call_number how, const void *function, dim3 grid, dim3 block, void **arguments,
-                   std::size_t dynamic_shared, cudaStream_t stream)
+cudaError_t launch(call_number number, const void *function, dim3 grid, dim3 block,
+                   void **arguments, std::size_t dynamic_shared, cudaStream_t stream)
 {
-    if (refused_here()) return cudaErrorNotPermitted;
+    if (called_from_host_function()) return cudaErrorNotPermitted;
     writer to = with(function, grid, block, dynamic_shared, stream);
     put_kernel_arguments(to, function, arguments);
-    return ask_for_error(how, to);
+    return ask_for_error(number, to);
 }
 
 void put_node(writer &to, const cudaKernelNodeParams *p)
@@ -137,15 +137,15 @@ void register_symbol(call_number what, void **handle, const void *host, const ch
 
 namespace simulator::runtime {
 
-cudaError_t record(cudaError_t error);
-cudaError_t record(cudaError_t error)
+cudaError_t set_last_error(cudaError_t error);
+cudaError_t set_last_error(cudaError_t error)
 {
     remote::ask_with(remote::call_number::record_error, error);
     return error;
 }
 
-int refuse_entry_point(const char *name);
-int refuse_entry_point(const char *name)
+int not_supported_entry_point(const char *name);
+int not_supported_entry_point(const char *name)
 {
     remote::writer to;
     remote::put_text(to, name);
@@ -235,7 +235,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 bl
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *function, void **arguments)
 {
-    if (refused_here()) return cudaErrorNotPermitted;
+    if (called_from_host_function()) return cudaErrorNotPermitted;
     writer to = with(function, c != nullptr);
     if (c) {
         to.put(*c);
@@ -251,7 +251,7 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t graph,
                                    const cudaGraphNode_t *after, std::size_t count,
                                    const cudaKernelNodeParams *p)
 {
-    if (refused_here()) return cudaErrorNotPermitted;
+    if (called_from_host_function()) return cudaErrorNotPermitted;
     const std::tuple all{out, graph, after, count};
     writer to;
     put_arguments<elements<2, 3>>(to, all);
@@ -265,7 +265,7 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t graph,
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams *p)
 {
-    if (refused_here()) return cudaErrorNotPermitted;
+    if (called_from_host_function()) return cudaErrorNotPermitted;
     writer to = with(node);
     put_node(to, p);
     return ask_for_error(call_number::set_kernel_node, to);
@@ -274,7 +274,7 @@ cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelN
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t e, cudaGraphNode_t node,
                                              const cudaKernelNodeParams *p)
 {
-    if (refused_here()) return cudaErrorNotPermitted;
+    if (called_from_host_function()) return cudaErrorNotPermitted;
     writer to = with(e, node);
     put_node(to, p);
     return ask_for_error(call_number::set_kernel_step, to);
@@ -290,7 +290,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value)
 {
-    if (refused_here()) return cudaErrorNotPermitted;
+    if (called_from_host_function()) return cudaErrorNotPermitted;
     const auto bytes = ask_with(call_number::get_pool_attribute, pool, attribute, value != nullptr);
     reader from(bytes);
     const auto result = from.take<cudaError_t>();
@@ -316,7 +316,7 @@ cudaError_t cudaFuncGetName(const char **name, const void *function)
 {
     static auto *const texts = new std::set<std::string>; // the program may keep pointers to these
     static auto *const lock = new std::mutex;
-    if (refused_here()) return cudaErrorNotPermitted;
+    if (called_from_host_function()) return cudaErrorNotPermitted;
     const auto bytes = ask_with(call_number::function_name, name != nullptr, function);
     reader from(bytes);
     const auto result = from.take<cudaError_t>();
@@ -333,7 +333,7 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
                                      std::size_t *count)
 {
     thread_local std::vector<cudaGraphNode_t> nodes; // valid until this thread's next query
-    if (refused_here()) return cudaErrorNotPermitted;
+    if (called_from_host_function()) return cudaErrorNotPermitted;
     const std::tuple all{stream, status, id, graph, count};
     writer to;
     put_arguments(to, all);

@@ -130,7 +130,7 @@ void host_server::make_special(call_number what, reader &from, writer &to)
     case call_number::load_binary:
         return to.put(__cudaInitModule(handle_of(from)));
     case call_number::unsupported:
-        return to.put(runtime::refuse(take_text(from).c_str()));
+        return to.put(runtime::not_supported(take_text(from).c_str()));
     case call_number::parameters_of: {
         std::vector<std::uint32_t> sizes;
         to.put(runtime::parameters_of(from.take<const void *>(), sizes));
@@ -225,7 +225,7 @@ void host_server::make_special(call_number what, reader &from, writer &to)
         return;
     }
     case call_number::record_error:
-        runtime::record(from.take<cudaError_t>());
+        runtime::set_last_error(from.take<cudaError_t>());
         return;
     case call_number::forbid:
     case call_number::forget: {
@@ -253,8 +253,8 @@ void host_server::make_of_harness(call_number what, reader &from, writer &to) co
     case call_number::begin:
         return simulator_begin();
     case call_number::schedule: {
-        const int random = from.take<int>();
-        return simulator_schedule(random, from.take<std::uint64_t>());
+        const int flags = from.take<int>();
+        return simulator_schedule(flags, from.take<std::uint64_t>());
     }
     case call_number::streams:
         return simulator_streams(from.take<int>());

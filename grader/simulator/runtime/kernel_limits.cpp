@@ -127,7 +127,7 @@ cudaError_t cudaFuncSetAttribute(const void *function, cudaFuncAttribute attribu
         case cudaFuncAttributePreferredSharedMemoryCarveout:
             return value < -1 || value > 100 ? cudaErrorInvalidValue : cudaSuccess;
         default:
-            return refuse("this attribute of cudaFuncSetAttribute");
+            return not_supported("this attribute of cudaFuncSetAttribute");
         }
     });
 }

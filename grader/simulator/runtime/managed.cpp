@@ -183,7 +183,8 @@ cudaError_t cudaMemPrefetchAsync(const void *p, std::size_t bytes, cudaMemLocati
         if (cudaError_t e = managed_range(p, bytes, r); e != cudaSuccess) return e;
         if (cudaError_t e = known_location(where); e != cudaSuccess) return e;
         for_each_range(r, [&](page_state &s) { s.prefetched = where; });
-        memory::instance().place(r.first, r.end - r.first, where.type == cudaMemLocationTypeDevice);
+        memory::instance().set_residency(r.first, r.end - r.first,
+                                         where.type == cudaMemLocationTypeDevice);
         return cudaSuccess;
     });
 }

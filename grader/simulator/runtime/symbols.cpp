@@ -24,7 +24,7 @@ cudaError_t copy_symbol(const char *function, bool to_symbol, const void *symbol
                         std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
                         cudaStream_t stream, until end)
 {
-    return in(stream, [&] {
+    return in_stream(stream, [&] {
         if (kind == cudaMemcpyHostToHost ||
             kind == (to_symbol ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice))
             return fail_because(cudaErrorInvalidMemcpyDirection, "a symbol is in device memory");

@@ -166,12 +166,12 @@ void run(module &m, const kernel_info &k, address buffer)
         const std::uint64_t v = p.bytes == 8 ? buffer : 40;
         std::memcpy(bytes.data() + p.offset, &v, std::min<std::size_t>(p.bytes, 8));
     }
-    launch how;
-    how.grid = {2, 1, 1};
-    how.block = {64, 1, 1};
-    how.dynamic_shared = 1024;
-    how.parameters = bytes;
-    m.run(k, how);
+    launch config;
+    config.grid = {2, 1, 1};
+    config.block = {64, 1, 1};
+    config.dynamic_shared = 1024;
+    config.parameters = bytes;
+    m.run(k, config);
 }
 
 void attempt_text(const std::string &text)

@@ -78,7 +78,7 @@ static void pieces_in_two_streams_overlap()
     if (copies.size() != 8 || kernels.size() != 4) return;
     const std::uint64_t copy = n / 4 * sizeof(float) / 16; // 16 bytes a tick
     for (const timeline_step &s : copies) CHECK(s.end - s.start == copy);
-    const std::uint64_t kernel = kernels[0].work;
+    const std::uint64_t kernel = kernels[0].duration;
     CHECK(kernel > 2 * copy); // so that the multiprocessors are what all wait for
     // The second piece moves while the first is worked on, and its kernel follows that at once.
     CHECK(copies[0].start == 0 && kernels[0].start == copy);
@@ -205,7 +205,7 @@ static void events_are_waited_for()
     if (kernels.size() != 2 || waits.size() != 1) return;
     CHECK(kernels[1].start == kernels[0].end && kernels[1].why == held::by_order);
     CHECK(waits[0].start == 0 && waits[0].end == kernels[0].end);
-    CHECK(waits[0].of == kernels[1].of);
+    CHECK(waits[0].stream_or_thread == kernels[1].stream_or_thread);
     CHECK(t.steps[kernels[1].held_by - 1].kind == step_kind::event_record);
     for (const timeline_step &k : kernels) CHECK(k.critical);
 }
