@@ -122,8 +122,8 @@ private:
     {
         if (until == 0) return;
         for (const step_id a : s.after)
-            if (end_of(a) == until) s.held_by = a, s.why = held::by_order;
-        if (s.held_by == 0) s.held_by = s.host, s.why = held::by_host;
+            if (end_of(a) == until) s.held_by = a, s.why = wait_reason::order;
+        if (s.held_by == 0) s.held_by = s.host, s.why = wait_reason::host;
     }
 
     void place(std::size_t i)
@@ -136,7 +136,7 @@ private:
             if (u->free > s.start) {
                 s.start = u->free;
                 s.held_by = u->last;
-                s.why = held::by_engine;
+                s.why = wait_reason::engine;
             }
         s.end = s.start + s.duration;
         for (engine *u : engines) *u = {s.end, i + 1};

@@ -28,7 +28,7 @@ enum class step_kind : std::uint8_t {
 
 enum class copy_way : std::uint8_t { on_host, to_device, to_host, inside_device, between_devices };
 
-enum class held : std::uint8_t { by_nothing, by_order, by_engine, by_host };
+enum class wait_reason : std::uint8_t { nothing, order, engine, host };
 
 struct timeline_step {
     step_kind kind{};
@@ -47,7 +47,7 @@ struct timeline_step {
     // Computed by scheduled():
     std::uint64_t start = 0, end = 0; // an event wait starts when its stream reaches it
     step_id held_by = 0;              // the step whose end allowed it to start
-    held why = held::by_nothing;
+    wait_reason why = wait_reason::nothing;
     bool critical = false; // on the critical path
 };
 

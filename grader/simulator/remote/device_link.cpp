@@ -226,7 +226,7 @@ void send_with_first_call(call_number what, writer arguments)
     registrations().emplace_back(what, std::move(arguments));
 }
 
-std::vector<std::byte> ask(call_number what, const writer &arguments)
+std::vector<std::byte> make_call(call_number what, const writer &arguments)
 {
     device_link &link = device_link::instance();
     {

@@ -19,7 +19,7 @@ namespace simulator::remote {
 // Argument `array` points to as many elements as argument `count` gives or points to; elements of
 // void are bytes.
 template <std::size_t array, std::size_t count> struct elements {
-    static constexpr std::size_t of = array, by = count;
+    static constexpr std::size_t array_index = array, count_index = count;
 };
 
 template <typename T, typename = void> constexpr bool is_complete = false;
@@ -44,13 +44,14 @@ template <std::size_t I, typename... sized> struct annotation {
     using type = void;
 };
 template <std::size_t I, typename first, typename... rest> struct annotation<I, first, rest...> {
-    using type = std::conditional_t<first::of == I, first, typename annotation<I, rest...>::type>;
+    using type =
+        std::conditional_t<first::array_index == I, first, typename annotation<I, rest...>::type>;
 };
 
-template <typename T> std::uint64_t number_in(const T &count)
+template <typename T> std::uint64_t element_count(const T &count)
 {
     if constexpr (std::is_pointer_v<T>)
-        return count ? number_in(*count) : 0;
+        return count ? element_count(*count) : 0;
     else
         return count > 0 ? static_cast<std::uint64_t>(count) : 0;
 }
@@ -74,7 +75,7 @@ void put_arguments(writer &to, const std::tuple<A...> &all)
         using sizing = typename annotation<I, sized...>::type;
         const T &a = std::get<I>(all);
         if constexpr (!std::is_void_v<sizing>) {
-            const std::uint64_t n = number_in(std::get<sizing::by>(all));
+            const std::uint64_t n = element_count(std::get<sizing::count_index>(all));
             to.put(a != nullptr);
             to.put(n);
             if (a) to.put(a, n * sizeof(element_of<T>));
@@ -151,7 +152,7 @@ public:
     template <typename C> void check_count(const C &count) const
     {
         if constexpr (!std::is_void_v<sizing>)
-            if (present_ && count_ != number_in(count))
+            if (present_ && count_ != element_count(count))
                 throw wire_error("a list has another length");
     }
     void put_back(writer &to) const
@@ -191,8 +192,8 @@ template <auto function, typename... sized> struct served {
             std::tuple<received<A, typename annotation<I, sized...>::type>...> all{
                 received<A, typename annotation<I, sized...>::type>(from)...};
             const std::tuple<A...> values{std::get<I>(all).value()...};
-            [[maybe_unused]] auto check = [&](auto sizing) {
-                std::get<sizing.of>(all).check_count(std::get<sizing.by>(values));
+            [[maybe_unused]] auto check = [&](auto s) {
+                std::get<s.array_index>(all).check_count(std::get<s.count_index>(values));
             };
             (check(sized()), ...);
             to.put(std::apply(function, values));

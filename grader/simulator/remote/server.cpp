@@ -1,4 +1,5 @@
-// Executes the runtime calls that another process sends, and sends it the requests of the devices.
+// Makes the runtime calls that another process sends, and sends it requests for its memory and
+// functions.
 #include "server.hpp"
 
 #include "marshal.hpp"
@@ -85,10 +86,10 @@ bool host_server::serve_one()
         const host_turn turn(serving_, first_host_thread + h.thread);
         reader from(bytes);
         writer to;
-        for (const change &c : std::exchange(changes_, {}))
-            ask(c.what, with(c.start, c.bytes),
-                c.what == host_request::make_accessible ? sizeof(bool) : 0);
-        make(static_cast<call_number>(h.what), from, to);
+        for (const protection_change &c : std::exchange(changes_, {}))
+            send_request(c.what, with(c.start, c.bytes),
+                         c.what == host_request::make_accessible ? sizeof(bool) : 0);
+        serve_call(static_cast<call_number>(h.what), from, to);
         std::fflush(stdout);
         h.kind = message::result;
         return wire_.send(h, to.bytes());
@@ -110,7 +111,7 @@ bool host_server::serve_one()
     return false;
 }
 
-void host_server::make(call_number what, reader &from, writer &to)
+void host_server::serve_call(call_number what, reader &from, writer &to)
 {
     const auto number = static_cast<std::size_t>(what);
     const bool special = what >= call_number::first_special;
@@ -122,7 +123,7 @@ void host_server::make(call_number what, reader &from, writer &to)
     }
     runtime::take_failure_reason();
     if (special)
-        make_special(what, from, to);
+        serve_special(what, from, to);
     else
         table[number].make(from, to);
     if (what >= call_number::launch && what <= call_number::launch_with)
@@ -152,7 +153,8 @@ void host_server::note_failure(std::string_view name, const writer &result)
     findings::instance().add(std::move(f));
 }
 
-std::vector<std::byte> host_server::ask(host_request what, const writer &w, std::uint64_t answer)
+std::vector<std::byte> host_server::send_request(host_request what, const writer &w,
+                                                 std::uint64_t answer)
 {
     header h{.kind = message::request, .what = static_cast<std::uint32_t>(what)};
     std::fflush(stdout); // keeps the output of both processes in order
@@ -163,9 +165,9 @@ std::vector<std::byte> host_server::ask(host_request what, const writer &w, std:
     return bytes;
 }
 
-bool host_server::ask_bool(host_request what, const writer &w)
+bool host_server::send_request_for_bool(host_request what, const writer &w)
 {
-    return ask(what, w, sizeof(bool))[0] != std::byte{0};
+    return send_request(what, w, sizeof(bool))[0] != std::byte{0};
 }
 
 // Host addresses are read and host functions called only here, and only while the host waits for
@@ -178,7 +180,7 @@ void host_server::require_host() const
 void host_server::read(const void *from, const host_rows &rows, std::byte *to)
 {
     require_host();
-    const auto bytes = ask(host_request::read, with(from, rows), rows.bytes());
+    const auto bytes = send_request(host_request::read, with(from, rows), rows.bytes());
     if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
 }
 
@@ -187,14 +189,14 @@ void host_server::write(void *to, const host_rows &rows, const std::byte *from)
     require_host();
     writer w = with(to, rows);
     w.put(from, rows.bytes());
-    ask(host_request::write, w, 0);
+    send_request(host_request::write, w, 0);
 }
 
 // A host function may not call the runtime; if it did, its thread gets an error.
 void host_server::call(cudaHostFn_t function, void *data)
 {
     require_host();
-    if (ask_bool(host_request::call_function, with(function, data)))
+    if (send_request_for_bool(host_request::call_function, with(function, data)))
         runtime::set_last_error(cudaErrorNotPermitted);
 }
 
@@ -202,7 +204,8 @@ void host_server::call(cudaStreamCallback_t function, cudaStream_t stream, cudaE
                        void *data)
 {
     require_host();
-    if (ask_bool(host_request::call_stream_callback, with(function, stream, status, data)))
+    if (send_request_for_bool(host_request::call_stream_callback,
+                              with(function, stream, status, data)))
         runtime::set_last_error(cudaErrorNotPermitted);
 }
 
@@ -213,14 +216,14 @@ bool host_server::make_accessible(address start, std::uint64_t bytes)
         changes_.push_back({host_request::make_accessible, start, bytes});
         return true;
     }
-    return ask_bool(host_request::make_accessible, with(start, bytes));
+    return send_request_for_bool(host_request::make_accessible, with(start, bytes));
 }
 
 void host_server::make_inaccessible(address start, std::uint64_t bytes)
 {
     local_.make_inaccessible(start, bytes);
     if (!serving_) return changes_.push_back({host_request::make_inaccessible, start, bytes});
-    ask(host_request::make_inaccessible, with(start, bytes), 0);
+    send_request(host_request::make_inaccessible, with(start, bytes), 0);
 }
 
 host_process::share_result host_server::share_pages(std::uintptr_t pages, address start,
@@ -228,19 +231,19 @@ host_process::share_result host_server::share_pages(std::uintptr_t pages, addres
 {
     require_host();
     const auto answer =
-        ask(host_request::share_pages, with(pages, start, bytes), sizeof(share_result));
+        send_request(host_request::share_pages, with(pages, start, bytes), sizeof(share_result));
     return reader(answer).take<share_result>();
 }
 
 bool host_server::unshare_pages(std::uintptr_t pages, std::uint64_t bytes)
 {
     require_host();
-    return ask_bool(host_request::unshare_pages, with(pages, bytes));
+    return send_request_for_bool(host_request::unshare_pages, with(pages, bytes));
 }
 
 bool host_server::has_other_threads()
 {
-    return serving_ && ask_bool(host_request::has_other_threads, {});
+    return serving_ && send_request_for_bool(host_request::has_other_threads, {});
 }
 
 } // namespace simulator::remote

@@ -49,17 +49,17 @@ public:
     bool has_other_threads() override;
 
 private:
-    void make(call_number what, reader &from, writer &to);
+    void serve_call(call_number what, reader &from, writer &to);
     void note_failure(std::string_view name, const writer &result);
-    void make_of_harness(call_number what, reader &from, writer &to) const;
-    void make_special(call_number what, reader &from, writer &to);
+    void serve_harness(call_number what, reader &from, writer &to) const;
+    void serve_special(call_number what, reader &from, writer &to);
     void **handle_of(reader &from) const;
     void **unsealed_handle_of(reader &from) const;
-    std::vector<std::byte> ask(host_request what, const writer &w, std::uint64_t answer);
-    bool ask_bool(host_request what, const writer &w);
+    std::vector<std::byte> send_request(host_request what, const writer &w, std::uint64_t answer);
+    bool send_request_for_bool(host_request what, const writer &w);
 
     void require_host() const; // throws host_is_away
-    struct change {
+    struct protection_change {
         host_request what;
         address start;
         std::uint64_t bytes;
@@ -68,7 +68,7 @@ private:
     channel wire_;
     this_process local_;
     bool gone_ = false, serving_ = false;
-    std::vector<change> changes_; // of shared memory; not yet sent to the host
+    std::vector<protection_change> changes_; // of shared memory; not yet sent to the host
     std::vector<void **> binaries_;
     std::string refused_, complaint_;
     const bool alone_;

@@ -86,7 +86,7 @@ void **host_server::handle_of(reader &from) const
     return binaries_[index - 1];
 }
 
-void host_server::make_special(call_number what, reader &from, writer &to)
+void host_server::serve_special(call_number what, reader &from, writer &to)
 {
     switch (what) {
     case call_number::register_binary: {
@@ -242,11 +242,11 @@ void host_server::make_special(call_number what, reader &from, writer &to)
         return simulator_label(at, bytes, take_text(from).c_str());
     }
     default:
-        return make_of_harness(what, from, to);
+        return serve_harness(what, from, to);
     }
 }
 
-void host_server::make_of_harness(call_number what, reader &from, writer &to) const
+void host_server::serve_harness(call_number what, reader &from, writer &to) const
 {
     if (!alone_) throw wire_error("an unknown call");
     switch (what) {

@@ -44,7 +44,7 @@ std::map<cudaTextureObject_t, object> &objects()
 }
 
 // Accepts 1, 2 or 4 channels of equal size, as hardware does.
-bool take_format(const cudaChannelFormatDesc &f, texture &t)
+bool set_format(const cudaChannelFormatDesc &f, texture &t)
 {
     const int bits[] = {f.x, f.y, f.z, f.w};
     int channels = 0;
@@ -70,7 +70,7 @@ cudaError_t create_array(cudaArray_t *out, const cudaChannelFormatDesc *format, 
     texture t;
     if (!out || !format || size.width == 0) return cudaErrorInvalidValue;
     *out = nullptr;
-    if (!take_format(*format, t)) return cudaErrorInvalidChannelDescriptor;
+    if (!set_format(*format, t)) return cudaErrorInvalidChannelDescriptor;
     if (flags & (cudaArrayCubemap | cudaArraySparse | cudaArrayDeferredMapping))
         return not_supported("cube maps, sparse and deferred arrays");
     if ((flags & cudaArrayLayered) && size.depth == 0) return cudaErrorInvalidValue;
@@ -105,11 +105,11 @@ address_mode address_mode_of(cudaTextureAddressMode m)
                                         : address_mode::clamp;
 }
 
-cudaError_t take_array(cudaArray_t array, texture &t)
+cudaError_t set_array(cudaArray_t array, texture &t)
 {
     if (!is_array(array)) return cudaErrorInvalidResourceHandle;
     const cudaArray &a = *array;
-    take_format(a.format, t);
+    set_format(a.format, t);
     t.start = reinterpret_cast<address>(a.start);
     t.pitch = a.pitch;
     t.slice = a.pitch * a.rows;
@@ -122,10 +122,10 @@ cudaError_t take_array(cudaArray_t array, texture &t)
     return cudaSuccess;
 }
 
-cudaError_t take_linear(const cudaResourceDesc &r, texture &t)
+cudaError_t set_linear(const cudaResourceDesc &r, texture &t)
 {
     const auto &l = r.res.linear;
-    if (!take_format(l.desc, t)) return cudaErrorInvalidChannelDescriptor;
+    if (!set_format(l.desc, t)) return cudaErrorInvalidChannelDescriptor;
     t.start = reinterpret_cast<address>(l.devPtr);
     t.buffer = true;
     t.size[0] = l.sizeInBytes / t.texel_bytes();
@@ -135,10 +135,10 @@ cudaError_t take_linear(const cudaResourceDesc &r, texture &t)
                : cudaErrorInvalidValue;
 }
 
-cudaError_t take_plane(const cudaResourceDesc &r, texture &t)
+cudaError_t set_pitch2d(const cudaResourceDesc &r, texture &t)
 {
     const auto &p = r.res.pitch2D;
-    if (!take_format(p.desc, t)) return cudaErrorInvalidChannelDescriptor;
+    if (!set_format(p.desc, t)) return cudaErrorInvalidChannelDescriptor;
     t.start = reinterpret_cast<address>(p.devPtr);
     t.dimensions = 2;
     t.size[0] = p.width;
@@ -155,15 +155,15 @@ cudaError_t take_plane(const cudaResourceDesc &r, texture &t)
                                                                 : cudaErrorInvalidValue;
 }
 
-cudaError_t take_resource(const cudaResourceDesc &r, texture &t)
+cudaError_t set_resource(const cudaResourceDesc &r, texture &t)
 {
     switch (r.resType) {
     case cudaResourceTypeArray:
-        return take_array(r.res.array.array, t);
+        return set_array(r.res.array.array, t);
     case cudaResourceTypeLinear:
-        return take_linear(r, t);
+        return set_linear(r, t);
     case cudaResourceTypePitch2D:
-        return take_plane(r, t);
+        return set_pitch2d(r, t);
     case cudaResourceTypeMipmappedArray:
         return not_supported("textures of mipmapped arrays");
     default:
@@ -193,7 +193,7 @@ cudaError_t create_texture(cudaTextureObject_t *out, const cudaResourceDesc *r,
     if (!out || !r || !desc) return cudaErrorInvalidValue;
     if (view) return not_supported("resource views of textures");
     texture t;
-    if (cudaError_t e = take_resource(*r, t); e != cudaSuccess) return e;
+    if (cudaError_t e = set_resource(*r, t); e != cudaSuccess) return e;
     if (cudaError_t e = set_read_mode(*desc, t); e != cudaSuccess) return e;
     *out = add_texture(t);
     // The host may pass information to kernels by a texture: the 16 bytes of its border colour
@@ -216,7 +216,7 @@ cudaError_t create_surface(cudaSurfaceObject_t *out, const cudaResourceDesc *r)
     if (!out || !r) return cudaErrorInvalidValue;
     if (r->resType != cudaResourceTypeArray) return cudaErrorInvalidChannelDescriptor;
     texture t;
-    if (cudaError_t e = take_array(r->res.array.array, t); e != cudaSuccess) return e;
+    if (cudaError_t e = set_array(r->res.array.array, t); e != cudaSuccess) return e;
     if (!(r->res.array.array->flags & cudaArraySurfaceLoadStore))
         return fail_because(cudaErrorInvalidValue,
                             "the array was made without cudaArraySurfaceLoadStore");

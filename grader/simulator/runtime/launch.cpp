@@ -161,8 +161,8 @@ cudaError_t prepare(const void *function, dim3 grid, dim3 block, void **argument
 
 namespace {
 
-cudaError_t run(const void *function, dim3 grid, dim3 block, void **arguments,
-                std::size_t dynamic_shared, cudaStream_t stream, bool cooperative)
+cudaError_t queue_launch(const void *function, dim3 grid, dim3 block, void **arguments,
+                         std::size_t dynamic_shared, cudaStream_t stream, bool cooperative)
 {
     if (!valid(stream))
         return fail_because(cudaErrorInvalidResourceHandle, "its stream does not exist");
@@ -189,16 +189,18 @@ extern "C" {
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
                              std::size_t dynamic_shared, cudaStream_t stream)
 {
-    return call(
-        [&] { return run(function, grid, block, arguments, dynamic_shared, stream, false); });
+    return call([&] {
+        return queue_launch(function, grid, block, arguments, dynamic_shared, stream, false);
+    });
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block,
                                         void **arguments, std::size_t dynamic_shared,
                                         cudaStream_t stream)
 {
-    return call(
-        [&] { return run(function, grid, block, arguments, dynamic_shared, stream, true); });
+    return call([&] {
+        return queue_launch(function, grid, block, arguments, dynamic_shared, stream, true);
+    });
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *function, void **arguments)
@@ -209,8 +211,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *functio
         for (unsigned i = 0; i < c->numAttrs; ++i)
             if (cudaError_t e = apply_attribute(c->attrs[i], cooperative); e != cudaSuccess)
                 return e;
-        return run(function, c->gridDim, c->blockDim, arguments, c->dynamicSmemBytes, c->stream,
-                   cooperative);
+        return queue_launch(function, c->gridDim, c->blockDim, arguments, c->dynamicSmemBytes,
+                            c->stream, cooperative);
     });
 }
 

@@ -33,7 +33,8 @@ struct range {
     address first, end;
 };
 
-// Prefetches and advice apply only to managed memory, in whole pages.
+// Prefetches and advice apply in whole pages, and only to managed memory: CUDA accepts other host
+// memory only if cudaDevAttrPageableMemoryAccess is nonzero, and here it is 0.
 cudaError_t managed_range(const void *p, std::size_t bytes, range &out)
 {
     const memory &m = memory::instance();

@@ -72,13 +72,13 @@ cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t e)
     return cudaSuccess;
 }
 
-template <typename function> cudaError_t with_state(cudaStream_t s, function body)
+template <typename function> cudaError_t with_stream(cudaStream_t s, function body)
 {
     return in_stream(s, [&] { return body(state_of(s)); });
 }
 
 // An event's state can be queried unless it was recorded in a capture.
-template <typename function> cudaError_t at(cudaEvent_t e, function body)
+template <typename function> cudaError_t with_event(cudaEvent_t e, function body)
 {
     return call([&] {
         if (cudaError_t error = check(e); error != cudaSuccess) return error;
@@ -140,7 +140,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t s)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t s)
 {
-    return with_state(s, [&](stream_state &state) {
+    return with_stream(s, [&](stream_state &state) {
         if (cudaError_t e = refuse_if_capturing(state); e != cudaSuccess) return e;
         wait_for("cudaStreamSynchronize", next_dependencies(state));
         return surface_sticky_error();
@@ -149,7 +149,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t s)
 
 cudaError_t cudaStreamQuery(cudaStream_t s)
 {
-    return with_state(s, [&](stream_state &state) {
+    return with_stream(s, [&](stream_state &state) {
         if (cudaError_t e = refuse_if_capturing(state); e != cudaSuccess) return e;
         const bool ended = poll("cudaStreamQuery", next_dependencies(state));
         const cudaError_t e = surface_sticky_error();
@@ -180,7 +180,7 @@ cudaError_t cudaStreamGetDevice(cudaStream_t s, int *out)
 cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaStreamAttrID which,
                                    const cudaStreamAttrValue *value)
 {
-    return with_state(s, [&](stream_state &state) {
+    return with_stream(s, [&](stream_state &state) {
         if (!value) return cudaErrorInvalidValue;
         if (!known_attribute(which)) return not_supported("this attribute of a stream");
         if (which == cudaStreamAttributePriority)
@@ -193,7 +193,7 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaStreamAttrID which,
 cudaError_t cudaStreamGetAttribute(cudaStream_t s, cudaStreamAttrID which,
                                    cudaStreamAttrValue *value)
 {
-    return with_state(s, [&](stream_state &state) {
+    return with_stream(s, [&](stream_state &state) {
         if (!value) return cudaErrorInvalidValue;
         if (!known_attribute(which)) return not_supported("this attribute of a stream");
         const auto it = state.attributes.find(which);
@@ -205,7 +205,7 @@ cudaError_t cudaStreamGetAttribute(cudaStream_t s, cudaStreamAttrID which,
 
 cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
 {
-    return with_state(to, [&](stream_state &state) {
+    return with_stream(to, [&](stream_state &state) {
         if (!valid(from)) return cudaErrorInvalidResourceHandle;
         state.attributes = state_of(from).attributes;
         return cudaSuccess;
@@ -288,7 +288,7 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
 
 cudaError_t cudaEventSynchronize(cudaEvent_t e)
 {
-    return at(e, [&] {
+    return with_event(e, [&] {
         wait_for("cudaEventSynchronize", {e->recorded});
         return surface_sticky_error();
     });
@@ -296,7 +296,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t e)
 
 cudaError_t cudaEventQuery(cudaEvent_t e)
 {
-    return at(e, [&] {
+    return with_event(e, [&] {
         const bool ended = poll("cudaEventQuery", {e->recorded});
         const cudaError_t error = surface_sticky_error();
         return error != cudaSuccess || ended ? error : cudaErrorNotReady;

@@ -78,7 +78,7 @@ cudaError_t look_up(const copy_request &r, side &target, side &source)
                : look_up(r.function, r.from, bytes_from, side_of(from_host), false, source);
 }
 
-side at(const side &s, std::uint64_t offset)
+side advanced(const side &s, std::uint64_t offset)
 {
     return {s.bytes + offset, s.start + offset, s.shadow ? s.shadow + offset : nullptr, s.host,
             s.device};
@@ -115,8 +115,8 @@ void move(copy_request r, side target, side source)
         r.rows_to = packed(r.size);
     }
     each_row(r.size, [&](std::uint64_t y, std::uint64_t z) {
-        copy_row(at(target, y * r.rows_to.pitch + z * r.rows_to.slice),
-                 at(source, y * r.rows_from.pitch + z * r.rows_from.slice), r.size.width);
+        copy_row(advanced(target, y * r.rows_to.pitch + z * r.rows_to.slice),
+                 advanced(source, y * r.rows_from.pitch + z * r.rows_from.slice), r.size.width);
     });
     if (!target.shadow) host().write(r.to, rows, written.data());
 }
@@ -137,8 +137,8 @@ task task_of(const copy_request &r)
 
 } // namespace
 
-copy_request linear(const char *function, void *to, const void *from, std::size_t bytes,
-                    cudaMemcpyKind kind)
+copy_request contiguous(const char *function, void *to, const void *from, std::size_t bytes,
+                        cudaMemcpyKind kind)
 {
     return {function, to, {bytes, bytes}, from, {bytes, bytes}, {bytes}, kind};
 }
@@ -175,9 +175,9 @@ cudaError_t copy_in(cudaStream_t stream, const copy_request &r, until end)
     return in_stream(stream, [&] { return copy(r, stream, end); });
 }
 
-copy_request planar(const char *function, void *to, std::size_t pitch_to, const void *from,
-                    std::size_t pitch_from, std::size_t width, std::size_t height,
-                    cudaMemcpyKind kind)
+copy_request pitched(const char *function, void *to, std::size_t pitch_to, const void *from,
+                     std::size_t pitch_from, std::size_t width, std::size_t height,
+                     cudaMemcpyKind kind)
 {
     return {function, to, {pitch_to}, from, {pitch_from}, {width, height}, kind};
 }
@@ -241,7 +241,7 @@ cudaError_t copy_task(const cudaMemcpy3DParms &p, task &out)
 
 cudaError_t copy_task(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind, task &out)
 {
-    const auto r = linear("cudaMemcpy", to, from, bytes, kind);
+    const auto r = contiguous("cudaMemcpy", to, from, bytes, kind);
     side target, source;
     if (r.size.empty()) return cudaErrorInvalidValue;
     out = task_of(r);
@@ -257,20 +257,20 @@ extern "C" {
 
 cudaError_t cudaMemcpy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind)
 {
-    return copy_in(nullptr, linear("cudaMemcpy", to, from, bytes, kind), until::copied);
+    return copy_in(nullptr, contiguous("cudaMemcpy", to, from, bytes, kind), until::copied);
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream)
 {
-    return copy_in(stream, linear("cudaMemcpyAsync", to, from, bytes, kind), until::queued);
+    return copy_in(stream, contiguous("cudaMemcpyAsync", to, from, bytes, kind), until::queued);
 }
 
 cudaError_t cudaMemcpy2D(void *to, std::size_t pitch_to, const void *from, std::size_t pitch_from,
                          std::size_t width, std::size_t height, cudaMemcpyKind kind)
 {
     return copy_in(nullptr,
-                   planar("cudaMemcpy2D", to, pitch_to, from, pitch_from, width, height, kind),
+                   pitched("cudaMemcpy2D", to, pitch_to, from, pitch_from, width, height, kind),
                    until::copied);
 }
 
@@ -278,9 +278,9 @@ cudaError_t cudaMemcpy2DAsync(void *to, std::size_t pitch_to, const void *from,
                               std::size_t pitch_from, std::size_t width, std::size_t height,
                               cudaMemcpyKind kind, cudaStream_t stream)
 {
-    return copy_in(stream,
-                   planar("cudaMemcpy2DAsync", to, pitch_to, from, pitch_from, width, height, kind),
-                   until::queued);
+    return copy_in(
+        stream, pitched("cudaMemcpy2DAsync", to, pitch_to, from, pitch_from, width, height, kind),
+        until::queued);
 }
 
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
@@ -291,7 +291,7 @@ cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_d
         // It follows all earlier work of both devices and precedes all later work.
         for (const int d : {to_device, from_device, current_device()})
             wait_for_device("cudaMemcpyPeer", d);
-        const auto r = linear("cudaMemcpyPeer", to, from, bytes, cudaMemcpyDeviceToDevice);
+        const auto r = contiguous("cudaMemcpyPeer", to, from, bytes, cudaMemcpyDeviceToDevice);
         const cudaError_t e = copy(r, nullptr, until::copied);
         wait_for_device("cudaMemcpyPeer", current_device());
         return e;
@@ -306,7 +306,7 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
         // An H200's driver (580.159.04) refuses this too; cudaMemcpyAsync between devices may be
         // captured.
         if (cudaError_t e = refuse_if_capturing(state_of(stream)); e != cudaSuccess) return e;
-        return copy(linear("cudaMemcpyPeerAsync", to, from, bytes, cudaMemcpyDeviceToDevice),
+        return copy(contiguous("cudaMemcpyPeerAsync", to, from, bytes, cudaMemcpyDeviceToDevice),
                     stream, until::queued);
     });
 }

@@ -178,7 +178,7 @@ cudaError_t create(cudaMemPool_t *out, const cudaMemPoolProps &p)
     return cudaSuccess;
 }
 
-template <typename function> cudaError_t on(cudaMemPool_t pool, function body)
+template <typename function> cudaError_t with_pool(cudaMemPool_t pool, function body)
 {
     return call([&] { return exists(pool) ? body() : cudaErrorInvalidValue; });
 }
@@ -220,7 +220,7 @@ cudaError_t cudaMallocAsync(void **out, std::size_t bytes, cudaStream_t stream)
 cudaError_t cudaMallocFromPoolAsync(void **out, std::size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream)
 {
-    return on(pool, [&] {
+    return with_pool(pool, [&] {
         return valid(stream) ? allocate_from(pool, out, bytes, stream)
                              : cudaErrorInvalidResourceHandle;
     });
@@ -248,7 +248,7 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *out, int device)
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
 {
-    return on(pool, [&] {
+    return with_pool(pool, [&] {
         if (!valid_device(device)) return cudaErrorInvalidDevice;
         if (pool->device != device) return cudaErrorInvalidValue;
         live().current[device] = pool;
@@ -263,7 +263,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t *out, const cudaMemPoolProps *p)
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 {
-    return on(pool, [&] {
+    return with_pool(pool, [&] {
         if (live().defaults[pool->device] == pool) return cudaErrorInvalidValue;
         if (current_pool(pool->device) == pool) live().current.erase(pool->device);
         pool->destroyed = true;
@@ -274,7 +274,7 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t keep)
 {
-    return on(pool, [&] {
+    return with_pool(pool, [&] {
         pool->reserved = std::max(pool->used, std::min<std::uint64_t>(pool->reserved, keep));
         return cudaSuccess;
     });
@@ -282,14 +282,14 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t keep)
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value)
 {
-    return on(pool, [&] {
+    return with_pool(pool, [&] {
         return value ? set_attribute(pool, attribute, value) : cudaErrorInvalidValue;
     });
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value)
 {
-    return on(pool, [&] {
+    return with_pool(pool, [&] {
         return value ? get_attribute(pool, attribute, value) : cudaErrorInvalidValue;
     });
 }
@@ -297,7 +297,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc *list,
                                  std::size_t count)
 {
-    return on(pool, [&] {
+    return with_pool(pool, [&] {
         if (count && !list) return cudaErrorInvalidValue;
         for (std::size_t i = 0; i < count; ++i)
             if (cudaError_t e = set_access(pool, list[i]); e != cudaSuccess) return e;
@@ -308,7 +308,7 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc *li
 cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags *flags, cudaMemPool_t pool,
                                  cudaMemLocation *where)
 {
-    return on(pool, [&] {
+    return with_pool(pool, [&] {
         if (!flags || !where || where->type != cudaMemLocationTypeDevice ||
             !valid_device(where->id))
             return cudaErrorInvalidValue;
