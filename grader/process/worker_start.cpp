@@ -113,7 +113,7 @@ void worker::state::start(const shared_memory &input)
                              {out.descriptor(), output_fd}};
         for (std::size_t k = 0; k < connections.size(); ++k)
             setup.descriptors.push_back({connections[k].get(), device_fd + static_cast<int>(k)});
-        setup.own_status_fd = simulator::own_status_fd;
+        setup.own_status_fd = simulator::proc_status_fd;
         setup.limits = {{RLIMIT_NOFILE, 1024}, {RLIMIT_CPU, cpu_seconds}};
         if (&p == &host) setup.limits.push_back({RLIMIT_FSIZE, 1 << 30});
         p.process = kept_process(setup);

@@ -61,7 +61,7 @@ const char *name_of(const simulator_finding &f)
         return "needs something the simulator does not offer";
     case refused_launch:
         return "was refused its launch";
-    case lent_memory:
+    case non_global_argument:
         return "gave a kernel that it launched a pointer to memory of its own";
     case unwatched:
         return "was not watched to its end";

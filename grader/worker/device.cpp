@@ -52,8 +52,8 @@ int serve()
     const auto output = map_region(output_fd, PROT_READ | PROT_WRITE);
     if (input.empty() || output.empty()) return 2;
     host_server host(device_fd, false);
-    host.let_work(false);
-    const host_gate gate{.let_work = [&](bool allowed) { host.let_work(allowed); },
+    host.allow_work(false);
+    const host_gate gate{.let_work = [&](bool allowed) { host.allow_work(allowed); },
                          .take_refused = [&] { return host.take_refused(); },
                          .seal_code = [&] { host.seal_code(); }};
     server s(input, output, role::devices, &gate);

@@ -77,7 +77,7 @@ int left_threads(int baseline)
     constexpr int max_attempts = 20;
     int left = 0;
     for (int i = 0; i < max_attempts; ++i) {
-        const int all = simulator::own_threads();
+        const int all = simulator::process_threads();
         left = all == 0 ? 0 : all - 1 - driver_threads - baseline;
         if (left <= 0) return 0;
         usleep(100);

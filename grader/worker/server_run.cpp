@@ -144,7 +144,7 @@ void server::run(const request &r, reply &a)
     }
     pending_launch_limit launch_limit(r.max_pending_launches);
     a.returned_bytes = e->result_bytes;
-    const int threads_before = timed ? left_threads(baseline_threads_) : simulator::own_threads();
+    const int threads_before = timed ? left_threads(baseline_threads_) : simulator::process_threads();
     signals().open();
     auto start = steady::now();
     if (timed) check(cudaEventRecord(start_event_));
@@ -167,7 +167,7 @@ void server::run(const request &r, reply &a)
     signals().forget();
     // On a GPU a thread that an earlier call left running may have done the work of this one.
     a.threads_left = timed ? std::max(threads_before, left_threads(baseline_threads_))
-                           : simulator::own_threads() - threads_before;
+                           : simulator::process_threads() - threads_before;
     if (a.status == reply_status::exception) return;
     if (r.flags & late_streams) {
         const host_bytes now = host_visible_bytes(*sets[0]);

@@ -135,7 +135,7 @@ void check_arrivals(grid &g, thread_block &b, std::uint32_t id)
 {
     std::vector<waiting_place> places = waiting_places(
         b, [&](const path &p) { return p.now == state::at_barrier && p.waits_for == id; });
-    bool missed = b.live < b.threads && settings().ended_threads_miss_barriers;
+    bool missed = b.live < b.threads && settings().check_exited_threads;
     if (places.empty() || b.barrier_misused || (places.size() == 1 && !missed)) return;
     b.barrier_misused = true; // later misuse by the same threads follows from this one
     sort_by_blame(places);

@@ -67,7 +67,7 @@ std::optional<finding> shared_or_local(const thread_call &c, std::uint64_t value
     const context &seen = c.g.ctx;
     const bool shared = value - shared_window < seen.shared_bytes;
     if (!shared && value - local_window >= seen.local_bytes) return {};
-    finding f = at_lane(c.g.ctx, c.i, c.lane, finding_kind::lent_memory);
+    finding f = at_lane(c.g.ctx, c.i, c.lane, finding_kind::non_global_argument);
     if (shared)
         describe_shared(seen, f, value);
     else
@@ -198,8 +198,8 @@ cudaError_t device_runtime::check_launch(const thread_call &c, program *p, const
 {
     if (!p) return cudaErrorInvalidDeviceFunction;
     const dim3 grid = as_dim3(how.grid), block = as_dim3(how.block);
-    const cudaError_t e =
-        runtime::check_limits(runtime::known_as(p->info), grid, block, how.dynamic_shared, false);
+    const cudaError_t e = runtime::check_limits(runtime::find_loaded(p->info), grid, block,
+                                                how.dynamic_shared, false);
     if (e != cudaSuccess) {
         report_refused(c, runtime::refused_text(p->info, grid, block, how.dynamic_shared));
         // An H200 returns this to a kernel, although the host gets cudaErrorInvalidValue.

@@ -117,7 +117,7 @@ std::uint64_t pages_on_demand(const sector_set &touched)
     auto &all = memory::instance();
     if (!all.has_managed()) return 0;
     std::uint64_t pages = 0;
-    for (auto sector : touched.touched_ranges()) pages += all.bring(all.base() + 32 * sector);
+    for (auto sector : touched.touched_ranges()) pages += all.migrate(all.base() + 32 * sector);
     return pages;
 }
 

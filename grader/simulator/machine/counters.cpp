@@ -175,13 +175,15 @@ public:
     std::string of(const timeline_step &s)
     {
         const bool host = s.kind == step_kind::host_wait;
-        if (host) return s.of ? "host thread " + std::to_string(s.of + 1) : "host";
+        if (host)
+            return s.stream_or_thread ? "host thread " + std::to_string(s.stream_or_thread + 1)
+                                      : "host";
         const auto device =
             s.device_of_stream ? " of device " + std::to_string(s.device_of_stream) : "";
-        if (s.of == 1) return "NULL stream" + device;
-        if (s.of == 2) return "thread's stream" + device;
+        if (s.stream_or_thread == 1) return "NULL stream" + device;
+        if (s.stream_or_thread == 2) return "thread's stream" + device;
         const auto next = numbers_.size() + 1;
-        const auto number = numbers_.try_emplace(s.of, next).first->second;
+        const auto number = numbers_.try_emplace(s.stream_or_thread, next).first->second;
         return "stream " + std::to_string(number) + device;
     }
 

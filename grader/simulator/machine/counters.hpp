@@ -20,7 +20,8 @@ struct access_counts {
 
 struct shared_counts {
     std::uint64_t requests = 0, wavefronts = 0, ideal_wavefronts = 0, lanes = 0;
-    std::uint32_t worst_way = 0; // max of wavefronts / ideal over requests, rounded up
+    // N of the worst N-way bank conflict: wavefronts / ideal, rounded up.
+    std::uint32_t worst_way = 0;
     shared_counts &operator+=(const shared_counts &);
 };
 

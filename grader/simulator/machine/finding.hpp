@@ -18,15 +18,15 @@ enum class finding_kind : std::uint8_t {
     uninitialised,
     read_only, // a kernel wrote constant memory
     race,
-    barrier,        // divergent, missing or mismatched arrivals
-    step_budget,    // a kernel exceeded the simulator's time or step limit
-    trap,           // __trap or a failed device assert
-    unsupported,    // an instruction or runtime call that the simulator does not know
-    refused_launch, // a grid or block beyond the limits; the program got an error code
-    lent_memory,    // a kernel passed a pointer to its shared or local memory to a child
-    unwatched,      // not a fault: only part of the grid was checked for races
-    failed_call,    // the first runtime call that returned an error to the program
-    older_value,    // not a fault alone: a block saw two stores of another block out of order
+    barrier,             // divergent, missing or mismatched arrivals
+    step_budget,         // a kernel exceeded the simulator's time or step limit
+    trap,                // __trap or a failed device assert
+    unsupported,         // an instruction or runtime call that the simulator does not know
+    refused_launch,      // a grid or block beyond the limits; the program got an error code
+    non_global_argument, // a kernel passed a pointer to shared or local memory to a child grid
+    unwatched,           // not a fault: only part of the grid was checked for races
+    failed_call,         // the first runtime call that returned an error to the program
+    older_value,         // not a fault alone: a block saw two stores of another block out of order
 };
 
 // True if the finding makes the run wrong, whatever the program does about it.

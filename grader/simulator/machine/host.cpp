@@ -57,28 +57,30 @@ void this_process::call(cudaStreamCallback_t function, cudaStream_t stream, cuda
     function(stream, status, data);
 }
 
-bool this_process::open(address start, std::uint64_t bytes)
+bool this_process::make_accessible(address start, std::uint64_t bytes)
 {
     return mprotect(reinterpret_cast<void *>(start), bytes, PROT_READ | PROT_WRITE) == 0;
 }
 
-void this_process::close(address start, std::uint64_t bytes)
+void this_process::make_inaccessible(address start, std::uint64_t bytes)
 {
     mprotect(reinterpret_cast<void *>(start), bytes, PROT_NONE);
 }
 
-host_process::lent this_process::lend(std::uintptr_t pages, address start, std::uint64_t bytes)
+host_process::share_result this_process::share_pages(std::uintptr_t pages, address start,
+                                                     std::uint64_t bytes)
 {
     void *at = reinterpret_cast<void *>(pages);
-    if (start < first_ || bytes > bytes_ || start - first_ > bytes_ - bytes) return lent::refused;
-    if (is_shared(at, bytes)) return lent::shared_already;
+    if (start < first_ || bytes > bytes_ || start - first_ > bytes_ - bytes)
+        return share_result::refused;
+    if (is_shared(at, bytes)) return share_result::already_shared;
     std::memcpy(reinterpret_cast<void *>(start), at, bytes);
     void *mapped = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, shared_,
                         static_cast<off_t>(start - first_));
-    return mapped == at ? lent::yes : lent::refused;
+    return mapped == at ? share_result::shared : share_result::refused;
 }
 
-bool this_process::take_back(std::uintptr_t pages, std::uint64_t bytes)
+bool this_process::unshare_pages(std::uintptr_t pages, std::uint64_t bytes)
 {
     // A private copy replaces the shared pages atomically, so no reader sees anything else.
     void *at = reinterpret_cast<void *>(pages);
@@ -90,10 +92,10 @@ bool this_process::take_back(std::uintptr_t pages, std::uint64_t bytes)
     return false;
 }
 
-bool this_process::has_other_threads() { return own_threads() != 1; }
+bool this_process::has_other_threads() { return process_threads() != 1; }
 
 std::uint64_t calling_thread() { return number_of_thread; }
 
-void act_for_thread(std::uint64_t number) { number_of_thread = number; }
+void set_calling_thread(std::uint64_t number) { number_of_thread = number; }
 
 } // namespace simulator

@@ -38,17 +38,17 @@ public:
     virtual void call(cudaStreamCallback_t function, cudaStream_t stream, cudaError_t status,
                       void *data) = 0;
 
-    // Open and close memory that device and host share, at its device addresses, for host code.
-    // Return false if the system refuses.
-    virtual bool open(address start, std::uint64_t bytes) = 0;
-    virtual void close(address start, std::uint64_t bytes) = 0;
+    // Set the protection of memory that device and host share, at its device addresses in the host
+    // process. Returns false if the system refuses.
+    virtual bool make_accessible(address start, std::uint64_t bytes) = 0;
+    virtual void make_inaccessible(address start, std::uint64_t bytes) = 0;
 
-    // Replaces whole pages of the program by shared memory that is already open: both addresses
-    // then show the previous contents of the pages.
-    enum class lent { yes, shared_already, refused };
-    virtual lent lend(std::uintptr_t pages, address start, std::uint64_t bytes) = 0;
-    // Undoes `lend`: the pages keep their contents and are private again.
-    virtual bool take_back(std::uintptr_t pages, std::uint64_t bytes) = 0;
+    // For cudaHostRegister: replaces whole pages of the program by shared memory that is already
+    // accessible. Both addresses then show the previous contents of the pages.
+    enum class share_result { shared, already_shared, refused };
+    virtual share_result share_pages(std::uintptr_t pages, address start, std::uint64_t bytes) = 0;
+    // Undoes `share_pages`: the pages keep their contents and are private again.
+    virtual bool unshare_pages(std::uintptr_t pages, std::uint64_t bytes) = 0;
 
     // True if the host has threads besides the one whose call is being served.
     virtual bool has_other_threads() = 0;
@@ -68,10 +68,10 @@ public:
     void call(cudaHostFn_t function, void *data) override;
     void call(cudaStreamCallback_t function, cudaStream_t stream, cudaError_t status,
               void *data) override;
-    bool open(address start, std::uint64_t bytes) override;
-    void close(address start, std::uint64_t bytes) override;
-    lent lend(std::uintptr_t pages, address start, std::uint64_t bytes) override;
-    bool take_back(std::uintptr_t pages, std::uint64_t bytes) override;
+    bool make_accessible(address start, std::uint64_t bytes) override;
+    void make_inaccessible(address start, std::uint64_t bytes) override;
+    share_result share_pages(std::uintptr_t pages, address start, std::uint64_t bytes) override;
+    bool unshare_pages(std::uintptr_t pages, std::uint64_t bytes) override;
     bool has_other_threads() override;
 
 private:
@@ -83,10 +83,10 @@ private:
 // A unique number for the host thread that calls the runtime. A runtime that serves another
 // process sets the thread whose call it makes.
 std::uint64_t calling_thread();
-void act_for_thread(std::uint64_t number);
+void set_calling_thread(std::uint64_t number);
 
-// This process, unless serve_host has set another.
+// This process, unless set_host has set another.
 host_process &host();
-void serve_host(host_process *other); // null restores this process
+void set_host(host_process *other); // null restores this process
 
 } // namespace simulator

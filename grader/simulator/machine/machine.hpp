@@ -1,4 +1,4 @@
-// The interface between the CUDA runtime look-alike and the machine that executes PTX.
+// The interface between the simulator's CUDA runtime and the machine that executes PTX.
 #pragma once
 
 #include "finding.hpp"
@@ -15,8 +15,9 @@
 
 namespace simulator {
 
-// Limits and properties of the simulated device; devices.cpp answers cudaGetDeviceProperties from
-// the same values.
+// Limits and properties of the simulated device, which device_attributes.cpp also reports to
+// programs. They are those of compute capability 8.0, except that shared memory is as small as on
+// 8.6 and 8.9: 8.0 itself has 164 KiB per multiprocessor.
 struct device_profile {
     const char *name = "Simulated GPU";
     int major = 8, minor = 0;
@@ -97,11 +98,12 @@ public:
 
     const variable *find_variable(std::string_view mangled) const;
 
-    // Runs one grid, and the grids that it launches, to completion: all blocks of a grid are
-    // resident, warps take turns round-robin. Findings go to findings::instance(), counts to
-    // counters::instance(). A memory fault is a finding and ends the grid with its error code;
-    // after a finding for an uninitialised read the grid continues.
-    outcome run(const kernel_info &kernel, const launch &how);
+    // Runs one grid, and the grids that it launches, to completion. All its blocks count as
+    // resident, unlike on hardware, so a block may wait for any other; warps take turns
+    // round-robin, or at random under a random schedule. Findings go to findings::instance(),
+    // counts to counters::instance(). A memory fault is a finding and ends the grid with its error
+    // code; after a finding for an uninitialised read the grid continues.
+    outcome run(const kernel_info &, const launch &);
 
 private:
     struct state;
@@ -124,9 +126,10 @@ struct options {
     std::uint64_t heap_bytes = 8 << 20;    // per device: the heap of malloc in kernels
     std::uint32_t pending_launches = 2048; // max launches by kernels that have not begun
     int multiprocessors = 0;               // per device; 0: the number in the profile
-    // Hardware completes a barrier when the threads that miss it have exited; the language
-    // requires all threads of the block to arrive.
-    bool ended_threads_miss_barriers = true;
+    // Report a barrier that some threads of the block exited without reaching. Since Volta a
+    // barrier waits only for the threads that have not exited, but CUDA defines __syncthreads()
+    // as a wait for all threads of the block.
+    bool check_exited_threads = true;
     // Limits of the race detector's records per grid and everything it launches: number of warp
     // accesses, and bytes of metadata. Beyond them accesses go unchecked, which is a finding.
     std::uint32_t race_accesses = 0xff000000;
@@ -134,7 +137,7 @@ struct options {
     bool random_schedule = false;
     // Only with random_schedule: blocks begin in random order, few before others have ended.
     bool any_blocks_first = false;
-    // Simulate other kernels of the device that occupy and release launch slots.
+    // Simulate other kernels of the device that count as pending launches for a moment.
     bool others_launch = false;
     stream_order streams = stream_order::immediate;
     std::uint64_t seed = 1;

@@ -131,9 +131,9 @@ struct memory::state {
     std::map<address, allocation> allocations;
     std::map<address, part> labels;
     std::map<int, std::uint64_t> used, heap_used;
-    std::set<address> brought;      // managed pages that are on a device
-    std::uint64_t managed = 0;      // live managed allocations
-    std::uint64_t open_to_host = 0; // live allocations that host code can write
+    std::set<address> on_device_pages;             // managed pages that are on a device
+    std::uint64_t managed = 0;                     // live managed allocations
+    std::uint64_t host_accessible_allocations = 0; // live allocations that host code can write
     // The heap grows in the lower half's last quarter, shared memory in the upper half.
     std::uint64_t top = first_offset, heap_top = 0, shared_top = 0;
 };
@@ -194,11 +194,11 @@ std::optional<address> memory::allocate(std::uint64_t bytes, memory_kind kind, i
     if (counted && bytes > profile().global_bytes - state_->used[device]) return std::nullopt;
 
     const address start = base_ + top;
-    if (shared && size && !host().open(start, size)) return std::nullopt;
+    if (shared && size && !host().make_accessible(start, size)) return std::nullopt;
     top += size + zone;
     if (counted) state_->used[device] += bytes;
     if (heap) state_->heap_used[device] += bytes;
-    if (shared) ++state_->open_to_host;
+    if (shared) ++state_->host_accessible_allocations;
     state_->managed += kind == memory_kind::managed;
     state_->allocations[start] = {start, bytes, kind, device, true, {}};
     // Host code can write shared memory unobserved, so all of it counts as initialised.
@@ -234,7 +234,7 @@ bool memory::release(address start)
     state_->managed -= a.kind == memory_kind::managed;
     if (charged(a.kind)) state_->used[a.device] -= a.bytes;
     if (a.kind == memory_kind::heap) state_->heap_used[a.device] -= a.bytes;
-    if (host_accessible(a.kind)) --state_->open_to_host;
+    if (host_accessible(a.kind)) --state_->host_accessible_allocations;
     const std::uint64_t size = round_up(a.bytes);
     if (size == 0) return true;
     // The pages return to the system, which zeroes the shadow; the addresses stay reserved.
@@ -245,7 +245,7 @@ bool memory::release(address start)
         madvise(shadow_at(start), size, MADV_DONTNEED);
     const bool shared = host_accessible(a.kind);
     madvise(at(start), size, shared ? MADV_REMOVE : MADV_DONTNEED);
-    if (shared) host().close(start, size);
+    if (shared) host().make_inaccessible(start, size);
     return true;
 }
 
@@ -272,22 +272,22 @@ bool memory::has_managed() const
     return state_->managed != 0;
 }
 
-bool memory::bring(address page)
+bool memory::migrate(address page)
 {
     const allocation *a = find(page);
     if (!a || !a->live || a->kind != memory_kind::managed) return false;
     std::lock_guard lock(state_->mutex);
-    return state_->brought.insert(page).second;
+    return state_->on_device_pages.insert(page).second;
 }
 
-void memory::place(address page, std::uint64_t bytes, bool on_device)
+void memory::set_residency(address page, std::uint64_t bytes, bool on_device)
 {
     std::lock_guard lock(state_->mutex);
     for (address end = page + bytes; page < end; page += page_bytes)
         if (on_device)
-            state_->brought.insert(page);
+            state_->on_device_pages.insert(page);
         else
-            state_->brought.erase(page);
+            state_->on_device_pages.erase(page);
 }
 
 void memory::mark(address a, std::uint64_t bytes, std::uint8_t set, std::uint8_t clear)
@@ -388,7 +388,7 @@ std::uint64_t memory::used_on_all_devices() const
 bool memory::shared_with_host() const
 {
     std::lock_guard lock(state_->mutex);
-    return state_->open_to_host != 0;
+    return state_->host_accessible_allocations != 0;
 }
 
 static host_process *other_host = nullptr;
@@ -401,6 +401,6 @@ host_process &host()
     return other_host ? *other_host : here;
 }
 
-void serve_host(host_process *other) { other_host = other; }
+void set_host(host_process *other) { other_host = other; }
 
 } // namespace simulator

@@ -28,8 +28,8 @@ enum shadow_bits : std::uint8_t {
     on_host = 8,     // pinned memory, at its device addresses
 };
 
-// The owning device, if there are several: devices map to four bits by index modulo 4, so up to
-// four devices are told apart exactly.
+// The bit of the owning device, set only if there are several: devices map to four bits by index
+// modulo 4, so the shadow distinguishes at most four devices.
 inline std::uint8_t device_bit(int device) { return static_cast<std::uint8_t>(16 << (device & 3)); }
 
 enum class memory_kind : std::uint8_t {
@@ -83,12 +83,12 @@ public:
     address shared() const { return base_ + reserved_ / 2; }
     int shared_file() const { return shared_file_; }
 
-    // Managed memory is on the host until a kernel accesses it or a prefetch moves it, page by
-    // page. Host accesses are not observed.
+    // Managed memory is resident on the host until a kernel accesses it or a prefetch migrates it,
+    // page by page. Host accesses are not observed, so they migrate nothing back.
     static constexpr std::uint64_t page_bytes = 4096;
     bool has_managed() const;
-    bool bring(address page); // true if the page is managed and has just moved to a device
-    void place(address page, std::uint64_t bytes, bool on_device);
+    bool migrate(address page); // true if the page is managed and was not on a device
+    void set_residency(address page, std::uint64_t bytes, bool on_device);
 
     // Functions for runtimes and test harnesses; ranges are clipped to the reserved range.
     void mark(address a, std::uint64_t bytes, std::uint8_t set, std::uint8_t clear);

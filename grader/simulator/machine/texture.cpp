@@ -17,16 +17,16 @@ std::map<std::uint64_t, texture> &textures()
     return *one;
 }
 
-// Returns -1 for the border.
-std::int64_t inside(std::int64_t i, std::int64_t size, outside_texture how)
+// Maps an index outside the texture to one inside; -1 stands for the border colour.
+std::int64_t apply_address_mode(std::int64_t i, std::int64_t size, address_mode mode)
 {
     if (i >= 0 && i < size) return i;
-    switch (how) {
-    case outside_texture::clamp:
+    switch (mode) {
+    case address_mode::clamp:
         return std::clamp<std::int64_t>(i, 0, size - 1);
-    case outside_texture::wrap:
+    case address_mode::wrap:
         return (i % size + size) % size;
-    case outside_texture::mirror: {
+    case address_mode::mirror: {
         const std::int64_t m = (i % (2 * size) + 2 * size) % (2 * size);
         return m < size ? m : 2 * size - 1 - m;
     }
@@ -36,20 +36,20 @@ std::int64_t inside(std::int64_t i, std::int64_t size, outside_texture how)
 }
 
 // Wrapping and mirroring need normalised coordinates; otherwise they act as clamping.
-outside_texture mode_of(const texture &t, int dimension)
+address_mode effective_address_mode(const texture &t, int dimension)
 {
-    const auto how = t.outside[dimension];
-    const bool repeats = how == outside_texture::wrap || how == outside_texture::mirror;
-    return repeats && !t.normalised ? outside_texture::clamp : how;
+    const auto mode = t.address_modes[dimension];
+    const bool repeats = mode == address_mode::wrap || mode == address_mode::mirror;
+    return repeats && !t.normalised_coordinates ? address_mode::clamp : mode;
 }
 
-struct pair {
+struct axis_texels {
     std::int64_t index[2] = {};
     float weight[2] = {1, 0};
     int count = 1;
 };
 
-std::int64_t whole(float x)
+std::int64_t floor_to_integer(float x)
 {
     // Clamp before the conversion to an integer; every texture is much smaller than the limit.
     return static_cast<std::int64_t>(std::clamp(std::floor(x), -1e9f, 1e9f));
@@ -57,21 +57,23 @@ std::int64_t whole(float x)
 
 // Returns the texels along one dimension: the nearest, or the two neighbours weighted by an 8-bit
 // fraction.
-pair along(const texture &t, int dimension, float x)
+axis_texels texels_along(const texture &t, int dimension, float x)
 {
     const auto size = static_cast<std::int64_t>(t.size[dimension]);
-    const auto how = mode_of(t, dimension);
+    const auto mode = effective_address_mode(t, dimension);
     if (std::isnan(x)) x = 0;
-    if (t.normalised) x *= static_cast<float>(size);
-    if (!t.filtered) return {{inside(whole(x), size, how)}};
+    if (t.normalised_coordinates) x *= static_cast<float>(size);
+    if (!t.linear_filtering) return {{apply_address_mode(floor_to_integer(x), size, mode)}};
     x -= 0.5f;
-    const std::int64_t i = whole(x);
+    const std::int64_t i = floor_to_integer(x);
     const float exact = std::clamp(x - static_cast<float>(i), 0.0f, 1.0f);
-    const float part = std::nearbyint(exact * 256) / 256;
-    return {{inside(i, size, how), inside(i + 1, size, how)}, {1 - part, part}, 2};
+    const float fraction = std::nearbyint(exact * 256) / 256;
+    return {{apply_address_mode(i, size, mode), apply_address_mode(i + 1, size, mode)},
+            {1 - fraction, fraction},
+            2};
 }
 
-texels combine(const texture &t, const pair (&p)[3], std::uint32_t layer)
+texels combine(const texture &t, const axis_texels (&p)[3], std::uint32_t layer)
 {
     texels out;
     const std::uint64_t layers =
@@ -94,11 +96,12 @@ texels combine(const texture &t, const pair (&p)[3], std::uint32_t layer)
 
 float half_to_float(std::uint16_t h)
 {
-    const std::uint32_t sign = std::uint32_t{h} >> 15, exponent = h >> 10 & 31, part = h & 1023;
-    float v = exponent == 0 ? std::ldexp(static_cast<float>(part), -24)
-              : exponent == 31
-                  ? (part ? NAN : INFINITY)
-                  : std::ldexp(static_cast<float>(part + 1024), static_cast<int>(exponent) - 25);
+    const std::uint32_t sign = std::uint32_t{h} >> 15;
+    const std::uint32_t exponent = h >> 10 & 31, fraction = h & 1023;
+    float v = exponent == 0    ? std::ldexp(static_cast<float>(fraction), -24)
+              : exponent == 31 ? (fraction ? NAN : INFINITY)
+                               : std::ldexp(static_cast<float>(fraction + 1024),
+                                            static_cast<int>(exponent) - 25);
     return sign ? -v : v;
 }
 
@@ -114,7 +117,7 @@ std::uint32_t raw(const texture &t, const std::byte *at)
 float number(const texture &t, const std::byte *at)
 {
     const std::uint32_t v = raw(t, at);
-    if (t.kind == channel_kind::real)
+    if (t.kind == channel_kind::floating_point)
         return t.channel_bytes == 2 ? half_to_float(static_cast<std::uint16_t>(v))
                                     : std::bit_cast<float>(v);
     if (t.kind == channel_kind::unsigned_integer)
@@ -142,27 +145,27 @@ const texture *find_texture(std::uint64_t handle)
 
 texels texels_at(const texture &t, const std::array<float, 3> &coordinates, std::uint32_t layer)
 {
-    pair p[3];
+    axis_texels p[3];
     for (int d = 0; d < t.dimensions; ++d)
-        p[d] = along(t, d, coordinates[static_cast<std::size_t>(d)]);
+        p[d] = texels_along(t, d, coordinates[static_cast<std::size_t>(d)]);
     return combine(t, p, layer);
 }
 
 texels texels_at(const texture &t, const std::array<std::int32_t, 3> &index, std::uint32_t layer)
 {
-    pair p[3];
+    axis_texels p[3];
     for (int d = 0; d < t.dimensions; ++d) {
         // Reads past the end of a buffer return zero.
-        const auto how = t.buffer ? outside_texture::border : mode_of(t, d);
-        p[d].index[0] =
-            inside(index[static_cast<std::size_t>(d)], static_cast<std::int64_t>(t.size[d]), how);
+        const auto mode = t.buffer ? address_mode::border : effective_address_mode(t, d);
+        p[d].index[0] = apply_address_mode(index[static_cast<std::size_t>(d)],
+                                           static_cast<std::int64_t>(t.size[d]), mode);
     }
     return combine(t, p, layer);
 }
 
 std::array<std::uint32_t, 4> value_of(const texture &t, const texels &from)
 {
-    const bool reals = t.kind == channel_kind::real || t.as_fraction;
+    const bool reals = t.kind == channel_kind::floating_point || t.normalised_float;
     std::array<std::uint32_t, 4> out = {};
     for (int c = 0; c < t.channels; ++c) {
         const auto channel = static_cast<std::size_t>(c);

@@ -8,8 +8,8 @@
 
 namespace simulator {
 
-enum class outside_texture : std::uint8_t { wrap, clamp, mirror, border };
-enum class channel_kind : std::uint8_t { signed_integer, unsigned_integer, real };
+enum class address_mode : std::uint8_t { wrap, clamp, mirror, border };
+enum class channel_kind : std::uint8_t { signed_integer, unsigned_integer, floating_point };
 
 struct texture {
     address start = 0;
@@ -22,11 +22,11 @@ struct texture {
     bool surface = false; // not a texture: byte-addressed loads and stores, never filtered
     int channels = 1;
     std::uint32_t channel_bytes = 4;
-    channel_kind kind = channel_kind::real;
-    outside_texture outside[3] = {};
-    bool filtered = false;    // linear filtering; else the nearest texel
-    bool normalised = false;  // coordinates range from 0 to 1
-    bool as_fraction = false; // 8- and 16-bit integers are scaled to [0, 1] or [-1, 1]
+    channel_kind kind = channel_kind::floating_point;
+    address_mode address_modes[3] = {};
+    bool linear_filtering = false;       // cudaFilterModeLinear; else the nearest texel
+    bool normalised_coordinates = false; // coordinates range from 0 to 1
+    bool normalised_float = false;       // integers of 8 and 16 bits are read as [0, 1] or [-1, 1]
     std::array<float, 4> border = {};
 
     std::uint32_t texel_bytes() const

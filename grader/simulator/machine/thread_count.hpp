@@ -9,20 +9,20 @@
 namespace simulator {
 
 // The descriptor of /proc/self/status in a process without /proc.
-constexpr int own_status_fd = 6;
+constexpr int proc_status_fd = 6;
 
 // Returns 0 if the number is unknown.
-inline int own_threads()
+inline int process_threads()
 {
     static const int file = [] {
         int opened = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-        return opened >= 0 ? opened : own_status_fd;
+        return opened >= 0 ? opened : proc_status_fd;
     }();
     char text[4096];
-    const ssize_t got = pread(file, text, sizeof text - 1, 0);
-    text[got > 0 ? got : 0] = 0;
-    const char *at = std::strstr(text, "\nThreads:");
-    return at ? std::atoi(at + std::strlen("\nThreads:")) : 0;
+    const ssize_t length = pread(file, text, sizeof text - 1, 0);
+    text[length > 0 ? length : 0] = 0;
+    const char *line = std::strstr(text, "\nThreads:");
+    return line ? std::atoi(line + std::strlen("\nThreads:")) : 0;
 }
 
 } // namespace simulator

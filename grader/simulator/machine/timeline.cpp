@@ -33,15 +33,16 @@ bool does_work(const timeline_step &s)
     return s.kind == step_kind::copy || s.kind == step_kind::fill || s.kind == step_kind::kernel;
 }
 
-// A resource that does one thing at a time.
-struct unit {
+// A copy engine or a multiprocessor: it does one thing at a time.
+struct engine {
     std::uint64_t free = 0;
     step_id last = 0;
 };
 
-struct device_units {
-    unit in, out; // the copy engines
-    std::vector<unit> processors = std::vector<unit>(static_cast<std::size_t>(multiprocessors()));
+struct device_engines {
+    engine in, out; // the copy engines
+    std::vector<engine> processors =
+        std::vector<engine>(static_cast<std::size_t>(multiprocessors()));
 };
 
 class scheduler {
@@ -89,16 +90,16 @@ private:
         return at;
     }
 
-    std::vector<unit *> units_for(const timeline_step &s)
+    std::vector<engine *> engines_for(const timeline_step &s)
     {
-        device_units &d = devices_[s.device];
+        device_engines &d = devices_[s.device];
         if (s.kind == step_kind::kernel) {
             // Blocks occupy one multiprocessor each, up to all of them, and wait until these are
             // free.
-            std::vector<unit *> all;
-            for (unit &u : d.processors) all.push_back(&u);
+            std::vector<engine *> all;
+            for (engine &u : d.processors) all.push_back(&u);
             std::stable_sort(all.begin(), all.end(),
-                             [](const unit *x, const unit *y) { return x->free < y->free; });
+                             [](const engine *x, const engine *y) { return x->free < y->free; });
             all.resize(std::min<std::size_t>(all.size(), std::max<std::uint64_t>(s.blocks, 1)));
             return all;
         }
@@ -113,7 +114,7 @@ private:
     {
         std::uint64_t until = 0;
         if (crosses_link(s))
-            for (const unit *u : units_for(s)) until = std::max(until, u->free);
+            for (const engine *u : engines_for(s)) until = std::max(until, u->free);
         return until;
     }
 
@@ -121,8 +122,8 @@ private:
     {
         if (until == 0) return;
         for (const step_id a : s.after)
-            if (end_of(a) == until) s.held_by = a, s.why = held::by_order;
-        if (s.held_by == 0) s.held_by = s.host, s.why = held::by_host;
+            if (end_of(a) == until) s.held_by = a, s.why = wait_reason::order;
+        if (s.held_by == 0) s.held_by = s.host, s.why = wait_reason::host;
     }
 
     void place(std::size_t i)
@@ -130,15 +131,15 @@ private:
         timeline_step &s = steps_[i];
         s.start = ready_at(s);
         set_holder(s, s.start);
-        const auto units = units_for(s);
-        for (const unit *u : units)
+        const auto engines = engines_for(s);
+        for (const engine *u : engines)
             if (u->free > s.start) {
                 s.start = u->free;
                 s.held_by = u->last;
-                s.why = held::by_engine;
+                s.why = wait_reason::engine;
             }
-        s.end = s.start + s.work;
-        for (unit *u : units) *u = {s.end, i + 1};
+        s.end = s.start + s.duration;
+        for (engine *u : engines) *u = {s.end, i + 1};
         if (s.kind == step_kind::event_wait || s.kind == step_kind::host_wait) begin_wait(s);
     }
 
@@ -158,7 +159,7 @@ private:
     std::vector<std::size_t> open_; // number of unfinished dependencies per step
     std::vector<std::vector<std::size_t>> followers_;
     std::priority_queue<entry, std::vector<entry>, std::greater<>> ready_;
-    std::map<int, device_units> devices_;
+    std::map<int, device_engines> devices_;
 };
 
 // Adds up the ticks with a copy in progress, and those with a kernel running beside it.
@@ -209,7 +210,7 @@ timeline &timeline::instance()
 
 void timeline::clear()
 {
-    before_ += steps_.size();
+    cleared_ += steps_.size();
     steps_.clear();
     left_out_ = host_waits_ = idle_waits_ = 0;
     last_wait_ = 0;
@@ -225,34 +226,34 @@ timeline::thread_state &timeline::this_thread()
 
 step_id timeline::add(timeline_step s)
 {
-    // The event ended before clear(), or its step was not kept and is 0.
-    if (s.kind == step_kind::event_wait && s.after.back() <= before_) {
+    // The event was recorded before clear(), or its step was not kept and is 0.
+    if (s.kind == step_kind::event_wait && s.after.back() <= cleared_) {
         idle_wait();
         return 0;
     }
-    std::erase_if(s.after, [this](step_id a) { return a <= before_; });
+    std::erase_if(s.after, [this](step_id a) { return a <= cleared_; });
     s.host = this_thread().waited_for;
-    s.by = this_thread().number;
+    s.queueing_thread = this_thread().number;
     if (steps_.size() == max_steps) {
         ++left_out_;
         return 0;
     }
     steps_.push_back(std::move(s));
-    return before_ + steps_.size();
+    return cleared_ + steps_.size();
 }
 
 void timeline::host_waits(const char *function, std::vector<step_id> after)
 {
-    std::erase_if(after, [this](step_id a) { return a <= before_; });
+    std::erase_if(after, [this](step_id a) { return a <= cleared_; });
     if (after.empty()) return;
     // A program may query the same work repeatedly.
     if (const step_id last = this_thread().waited_for;
-        last > before_ && steps_[last - before_ - 1].after == after)
+        last > cleared_ && steps_[last - cleared_ - 1].after == after)
         return;
     timeline_step s;
     s.kind = step_kind::host_wait;
     s.name = function;
-    s.of = this_thread().number;
+    s.stream_or_thread = this_thread().number;
     s.after = std::move(after);
     ++host_waits_;
     const std::vector<unsigned> whose = queueing_threads(s.after);
@@ -272,21 +273,22 @@ std::vector<unsigned> timeline::queueing_threads(std::vector<step_id> steps) con
     while (!steps.empty()) {
         const step_id id = steps.back();
         steps.pop_back();
-        if (id <= before_ || seen[id - before_ - 1]) continue;
-        seen[id - before_ - 1] = true;
-        const timeline_step &s = steps_[id - before_ - 1];
-        threads.insert(s.by);
+        if (id <= cleared_ || seen[id - cleared_ - 1]) continue;
+        seen[id - cleared_ - 1] = true;
+        const timeline_step &s = steps_[id - cleared_ - 1];
+        threads.insert(s.queueing_thread);
         steps.insert(steps.end(), s.after.begin(), s.after.end());
     }
     return {threads.begin(), threads.end()};
 }
 
-step_id timeline::set_running(step_id id) { return std::exchange(runs_, id); }
+step_id timeline::set_running(step_id id) { return std::exchange(running_step_, id); }
 
 timeline_step *timeline::running()
 {
-    return runs_ > before_ && runs_ <= before_ + steps_.size() ? &steps_[runs_ - before_ - 1]
-                                                               : nullptr;
+    return running_step_ > cleared_ && running_step_ <= cleared_ + steps_.size()
+               ? &steps_[running_step_ - cleared_ - 1]
+               : nullptr;
 }
 
 void timeline::copied(copy_way way, int from_device, int to_device, std::uint64_t bytes)
@@ -296,9 +298,9 @@ void timeline::copied(copy_way way, int from_device, int to_device, std::uint64_
     const device_profile &p = profile();
     const bool inside = way == copy_way::on_host || way == copy_way::inside_device;
     // A kernel's transfers add to the kernel's work.
-    s->work += ticks(bytes, inside                             ? p.memory_bytes_per_tick
-                            : way == copy_way::between_devices ? p.peer_bytes_per_tick
-                                                               : p.link_bytes_per_tick);
+    s->duration += ticks(bytes, inside                             ? p.memory_bytes_per_tick
+                                : way == copy_way::between_devices ? p.peer_bytes_per_tick
+                                                                   : p.link_bytes_per_tick);
     if (s->kind != step_kind::copy) return;
     s->way = way;
     s->bytes += bytes;
@@ -310,7 +312,7 @@ void timeline::filled(std::uint64_t bytes)
 {
     timeline_step *s = running();
     if (!s) return;
-    s->work += ticks(bytes, profile().memory_bytes_per_tick);
+    s->duration += ticks(bytes, profile().memory_bytes_per_tick);
     if (s->kind == step_kind::fill) s->bytes += bytes;
 }
 
@@ -325,18 +327,18 @@ void timeline::ran_kernel(const std::string &name, std::uint64_t blocks,
         std::clamp<std::uint64_t>(blocks, 1, static_cast<std::uint64_t>(multiprocessors()));
     s->name = name;
     s->blocks = blocks;
-    s->work += std::max({std::uint64_t{1}, ticks(warp_instructions, used * p.instructions_per_tick),
-                         ticks(32 * sectors, p.memory_bytes_per_tick),
-                         ticks(peer_bytes, p.peer_bytes_per_tick)});
+    s->duration += std::max(
+        {std::uint64_t{1}, ticks(warp_instructions, used * p.instructions_per_tick),
+         ticks(32 * sectors, p.memory_bytes_per_tick), ticks(peer_bytes, p.peer_bytes_per_tick)});
 }
 
 double timeline::between(step_id first, step_id second) const
 {
-    auto kept = [&](step_id id) { return id > before_ && id - before_ <= steps_.size(); };
+    auto kept = [&](step_id id) { return id > cleared_ && id - cleared_ <= steps_.size(); };
     if (!kept(first) || !kept(second)) return 0;
     const std::vector<timeline_step> steps = scheduled().steps;
-    return static_cast<double>(steps[second - before_ - 1].end) -
-           static_cast<double>(steps[first - before_ - 1].end);
+    return static_cast<double>(steps[second - cleared_ - 1].end) -
+           static_cast<double>(steps[first - cleared_ - 1].end);
 }
 
 timeline_report timeline::scheduled() const
@@ -347,13 +349,13 @@ timeline_report timeline::scheduled() const
     r.host_waits = host_waits_;
     r.idle_waits = idle_waits_;
     for (timeline_step &s : r.steps) {
-        for (step_id &a : s.after) a -= before_;
-        if (s.host) s.host -= before_;
+        for (step_id &a : s.after) a -= cleared_;
+        if (s.host) s.host -= cleared_;
     }
     scheduler(r.steps).run();
     for (const timeline_step &s : r.steps) {
         r.ticks = std::max(r.ticks, s.end);
-        if (does_work(s)) r.serial += s.work;
+        if (does_work(s)) r.serial += s.duration;
     }
     measure_overlap(r);
     mark_critical(r.steps, r.ticks);

@@ -1,4 +1,4 @@
-// The timeline of stream work: copies, kernels and waits, with their place in simulated time.
+// The timeline of stream work: copies, kernels and waits in simulated time.
 //
 // Time is counted in ticks of a simple model (README.md) that shows order and overlap, not speed.
 // It depends only on the queued work, its dependencies and its counters, not on when the simulator
@@ -28,26 +28,26 @@ enum class step_kind : std::uint8_t {
 
 enum class copy_way : std::uint8_t { on_host, to_device, to_host, inside_device, between_devices };
 
-enum class held : std::uint8_t { by_nothing, by_order, by_engine, by_host };
+enum class wait_reason : std::uint8_t { nothing, order, engine, host };
 
 struct timeline_step {
     step_kind kind{};
     copy_way way{};   // for copies
     std::string name; // of a kernel, or of the call in which a host thread waits
     int device_of_stream = 0;
-    int device = 0;             // whose engines it needs; between devices: the destination
-    int from_device = 0;        // for copies between devices
-    unsigned long long of = 0;  // the stream's id, or the host thread's number from 0
-    std::uint64_t bytes = 0;    // copied or set
-    std::uint64_t blocks = 0;   // for kernels
-    std::uint64_t work = 0;     // duration in ticks
-    std::vector<step_id> after; // steps of streams that it depends on
-    step_id host = 0;           // the last wait of the thread that queued it
-    unsigned by = 0;            // number of that thread
+    int device = 0;      // whose engines it needs; between devices: the destination
+    int from_device = 0; // for copies between devices
+    unsigned long long stream_or_thread = 0; // the stream's id; the thread's for a host wait
+    std::uint64_t bytes = 0;                 // copied or set
+    std::uint64_t blocks = 0;                // for kernels
+    std::uint64_t duration = 0;              // in ticks
+    std::vector<step_id> after;              // steps of streams that it depends on
+    step_id host = 0;                        // the last wait of the thread that queued it
+    unsigned queueing_thread = 0;            // number of that thread, from 0
     // Computed by scheduled():
     std::uint64_t start = 0, end = 0; // an event wait starts when its stream reaches it
     step_id held_by = 0;              // the step whose end allowed it to start
-    held why = held::by_nothing;
+    wait_reason why = wait_reason::nothing;
     bool critical = false; // on the critical path
 };
 
@@ -81,7 +81,7 @@ public:
     // Records that a stream waits for an event that was never recorded.
     void idle_wait() { ++idle_waits_; }
 
-    // These functions record the work of the running step while it runs.
+    // These functions add to the duration of the running step while it runs.
     step_id set_running(step_id); // returns the step that was running before
     void copied(copy_way, int from_device, int to_device, std::uint64_t bytes);
     void filled(std::uint64_t bytes);
@@ -102,8 +102,8 @@ private:
     std::vector<unsigned> queueing_threads(std::vector<step_id> steps) const;
 
     std::vector<timeline_step> steps_;
-    step_id before_ = 0; // ids up to here are no longer kept
-    step_id runs_ = 0, last_wait_ = 0;
+    step_id cleared_ = 0; // ids up to here are no longer kept
+    step_id running_step_ = 0, last_wait_ = 0;
     std::uint64_t left_out_ = 0, host_waits_ = 0, idle_waits_ = 0;
     std::map<std::uint64_t, thread_state> threads_; // by host thread
 };

@@ -1,7 +1,7 @@
-// Calls that are forwarded unchanged: CALL(number of arguments, name, array arguments). Other
-// calls are in client.cpp and server.cpp. The includer defines CALL.
+// Calls that are forwarded unchanged: CALL(number of arguments, name, array arguments). The others
+// are in client.cpp and special_calls.cpp. The includer defines CALL.
 // clang-format off
-// allocation.cpp
+// Memory
 CALL(2, cudaMalloc)
 CALL(4, cudaMallocPitch)
 CALL(2, cudaMalloc3D)
@@ -17,7 +17,7 @@ CALL(3, cudaHostGetDevicePointer)
 CALL(2, cudaHostGetFlags)
 CALL(2, cudaMemGetInfo)
 CALL(2, cudaPointerGetAttributes)
-// arrays.cpp
+// Arrays, textures and surfaces
 CALL(5, cudaMallocArray)
 CALL(4, cudaMalloc3DArray)
 CALL(1, cudaFreeArray)
@@ -35,7 +35,7 @@ CALL(3, cudaDeviceGetTexture1DLinearMaxWidth)
 CALL(2, cudaCreateSurfaceObject)
 CALL(1, cudaDestroySurfaceObject)
 CALL(2, cudaGetSurfaceObjectResourceDesc)
-// devices.cpp
+// Devices
 CALL(1, cudaGetDeviceCount)
 CALL(1, cudaSetDevice)
 CALL(3, cudaInitDevice)
@@ -63,10 +63,10 @@ CALL(1, cudaDriverGetVersion)
 CALL(1, cudaRuntimeGetVersion)
 CALL(0, cudaProfilerStart)
 CALL(0, cudaProfilerStop)
-// errors.cpp
+// Errors
 CALL(0, cudaPeekAtLastError)
 CALL(0, cudaGetLastError)
-// graphs.cpp
+// Captures and graphs
 CALL(2, cudaStreamBeginCapture)
 CALL(2, cudaStreamEndCapture)
 CALL(2, cudaStreamIsCapturing)
@@ -95,7 +95,7 @@ CALL(2, cudaGraphNodeGetType)
 CALL(3, cudaGraphExecHostNodeSetParams)
 CALL(6, cudaGraphExecMemcpyNodeSetParams1D)
 CALL(3, cudaGraphExecMemsetNodeSetParams)
-// launch.cpp
+// Kernels and occupancy
 CALL(2, cudaGetKernel)
 CALL(2, cudaFuncGetAttributes)
 CALL(3, cudaFuncSetAttribute)
@@ -104,11 +104,11 @@ CALL(4, cudaFuncGetParamInfo)
 CALL(5, cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)
 CALL(4, cudaOccupancyMaxActiveBlocksPerMultiprocessor)
 CALL(4, cudaOccupancyAvailableDynamicSMemPerBlock)
-// managed.cpp
+// Managed memory
 CALL(5, cudaMemPrefetchAsync)
 CALL(4, cudaMemAdvise)
 CALL(5, cudaMemRangeGetAttribute, elements<0, 1>)
-// pools.cpp
+// Memory pools
 CALL(3, cudaMallocAsync)
 CALL(4, cudaMallocFromPoolAsync)
 CALL(2, cudaDeviceGetDefaultMemPool)
@@ -119,7 +119,7 @@ CALL(1, cudaMemPoolDestroy)
 CALL(2, cudaMemPoolTrimTo)
 CALL(3, cudaMemPoolSetAccess, elements<1, 2>)
 CALL(3, cudaMemPoolGetAccess)
-// streams.cpp
+// Streams and events
 CALL(1, cudaStreamCreate)
 CALL(2, cudaStreamCreateWithFlags)
 CALL(3, cudaStreamCreateWithPriority)
@@ -145,7 +145,7 @@ CALL(2, cudaEventRecord)
 CALL(1, cudaEventSynchronize)
 CALL(1, cudaEventQuery)
 CALL(3, cudaEventElapsedTime)
-// transfers.cpp
+// Copies, symbols and fills
 CALL(4, cudaMemcpy)
 CALL(5, cudaMemcpyAsync)
 CALL(7, cudaMemcpy2D)

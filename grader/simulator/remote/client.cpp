@@ -23,17 +23,17 @@ namespace {
 
 // Handles calls made from a host function. They fail, because host functions may not call the
 // runtime and the connection is in use; only the resulting error can be queried.
-cudaError_t in_function(call_number number)
+cudaError_t call_in_host_function(call_number number)
 {
-    const bool looks =
+    const bool queries_error =
         number == call_number::cudaGetLastError || number == call_number::cudaPeekAtLastError;
     bool &called_runtime = host_function().called_runtime;
-    const bool called = looks ? called_runtime : true;
+    const bool called = queries_error ? called_runtime : true;
     called_runtime = called && number != call_number::cudaGetLastError;
     return called ? cudaErrorNotPermitted : cudaSuccess;
 }
 
-bool refused_here()
+bool called_from_host_function()
 {
     host_function_state &state = host_function();
     if (state.running) state.called_runtime = true;
@@ -42,21 +42,21 @@ bool refused_here()
 
 template <call_number number, typename... sized, typename... A> cudaError_t forward(A... arguments)
 {
-    if (host_function().running) return in_function(number);
+    if (host_function().running) return call_in_host_function(number);
     const std::tuple<A...> all{arguments...};
     writer to;
     put_arguments<sized...>(to, all);
-    const auto bytes = ask(number, to);
+    const auto bytes = make_call(number, to);
     reader from(bytes);
     const auto result = from.take<cudaError_t>();
     if (from.left()) take_results<sized...>(from, all); // a refused call has no results
     return result;
 }
 
-cudaError_t ask_for_error(call_number what, const writer &arguments)
+cudaError_t make_call_for_error(call_number what, const writer &arguments)
 {
-    if (refused_here()) return cudaErrorNotPermitted;
-    const auto bytes = ask(what, arguments);
+    if (called_from_host_function()) return cudaErrorNotPermitted;
+    const auto bytes = make_call(what, arguments);
     return reader(bytes).take<cudaError_t>();
 }
 
@@ -73,7 +73,7 @@ const std::vector<std::uint32_t> *parameters(const void *function)
     static auto *const lock = new std::mutex;
     std::lock_guard guard(*lock);
     if (auto it = known->find(function); it != known->end()) return &it->second;
-    const auto bytes = ask_with(call_number::parameters_of, function);
+    const auto bytes = make_call_with(call_number::parameters_of, function);
     reader from(bytes);
     if (from.take<cudaError_t>() != cudaSuccess) return nullptr;
     auto &sizes = (*known)[function];
@@ -92,13 +92,13 @@ void put_kernel_arguments(writer &to, const void *function, void **arguments)
         to.put(arguments[i], (*sizes)[i]);
 }
 
-cudaError_t launch(call_number how, const void *function, dim3 grid, dim3 block, void **arguments,
-                   std::size_t dynamic_shared, cudaStream_t stream)
+cudaError_t launch(call_number number, const void *function, dim3 grid, dim3 block,
+                   void **arguments, std::size_t dynamic_shared, cudaStream_t stream)
 {
-    if (refused_here()) return cudaErrorNotPermitted;
+    if (called_from_host_function()) return cudaErrorNotPermitted;
     writer to = with(function, grid, block, dynamic_shared, stream);
     put_kernel_arguments(to, function, arguments);
-    return ask_for_error(how, to);
+    return make_call_for_error(number, to);
 }
 
 void put_node(writer &to, const cudaKernelNodeParams *p)
@@ -137,19 +137,19 @@ void register_symbol(call_number what, void **handle, const void *host, const ch
 
 namespace simulator::runtime {
 
-cudaError_t record(cudaError_t error);
-cudaError_t record(cudaError_t error)
+cudaError_t set_last_error(cudaError_t error);
+cudaError_t set_last_error(cudaError_t error)
 {
-    remote::ask_with(remote::call_number::record_error, error);
+    remote::make_call_with(remote::call_number::record_error, error);
     return error;
 }
 
-int refuse_entry_point(const char *name);
-int refuse_entry_point(const char *name)
+int not_supported_entry_point(const char *name);
+int not_supported_entry_point(const char *name)
 {
     remote::writer to;
     remote::put_text(to, name);
-    return remote::ask_for_error(remote::call_number::unsupported, to);
+    return remote::make_call_for_error(remote::call_number::unsupported, to);
 }
 
 } // namespace simulator::runtime
@@ -215,7 +215,7 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *, const char *na
 
 char __cudaInitModule(void **handle)
 {
-    const auto bytes = ask_with(call_number::load_binary, handle);
+    const auto bytes = make_call_with(call_number::load_binary, handle);
     return reader(bytes).take<char>();
 }
 
@@ -235,7 +235,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 bl
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *function, void **arguments)
 {
-    if (refused_here()) return cudaErrorNotPermitted;
+    if (called_from_host_function()) return cudaErrorNotPermitted;
     writer to = with(function, c != nullptr);
     if (c) {
         to.put(*c);
@@ -244,19 +244,19 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *functio
         to.put(c->attrs, count * sizeof *c->attrs);
     }
     put_kernel_arguments(to, function, arguments);
-    return ask_for_error(call_number::launch_with, to);
+    return make_call_for_error(call_number::launch_with, to);
 }
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t graph,
                                    const cudaGraphNode_t *after, std::size_t count,
                                    const cudaKernelNodeParams *p)
 {
-    if (refused_here()) return cudaErrorNotPermitted;
+    if (called_from_host_function()) return cudaErrorNotPermitted;
     const std::tuple all{out, graph, after, count};
     writer to;
     put_arguments<elements<2, 3>>(to, all);
     put_node(to, p);
-    const auto bytes = ask(call_number::add_kernel_node, to);
+    const auto bytes = make_call(call_number::add_kernel_node, to);
     reader from(bytes);
     const auto result = from.take<cudaError_t>();
     take_results<elements<2, 3>>(from, all);
@@ -265,33 +265,34 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t graph,
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams *p)
 {
-    if (refused_here()) return cudaErrorNotPermitted;
+    if (called_from_host_function()) return cudaErrorNotPermitted;
     writer to = with(node);
     put_node(to, p);
-    return ask_for_error(call_number::set_kernel_node, to);
+    return make_call_for_error(call_number::set_kernel_node, to);
 }
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t e, cudaGraphNode_t node,
                                              const cudaKernelNodeParams *p)
 {
-    if (refused_here()) return cudaErrorNotPermitted;
+    if (called_from_host_function()) return cudaErrorNotPermitted;
     writer to = with(e, node);
     put_node(to, p);
-    return ask_for_error(call_number::set_kernel_step, to);
+    return make_call_for_error(call_number::set_kernel_step, to);
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value)
 {
     std::uint64_t held = 0;
     if (value) std::memcpy(&held, value, bytes_of(attribute));
-    return ask_for_error(call_number::set_pool_attribute,
-                         with(pool, attribute, value != nullptr, held));
+    return make_call_for_error(call_number::set_pool_attribute,
+                               with(pool, attribute, value != nullptr, held));
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value)
 {
-    if (refused_here()) return cudaErrorNotPermitted;
-    const auto bytes = ask_with(call_number::get_pool_attribute, pool, attribute, value != nullptr);
+    if (called_from_host_function()) return cudaErrorNotPermitted;
+    const auto bytes =
+        make_call_with(call_number::get_pool_attribute, pool, attribute, value != nullptr);
     reader from(bytes);
     const auto result = from.take<cudaError_t>();
     const auto held = from.take<std::uint64_t>();
@@ -316,8 +317,8 @@ cudaError_t cudaFuncGetName(const char **name, const void *function)
 {
     static auto *const texts = new std::set<std::string>; // the program may keep pointers to these
     static auto *const lock = new std::mutex;
-    if (refused_here()) return cudaErrorNotPermitted;
-    const auto bytes = ask_with(call_number::function_name, name != nullptr, function);
+    if (called_from_host_function()) return cudaErrorNotPermitted;
+    const auto bytes = make_call_with(call_number::function_name, name != nullptr, function);
     reader from(bytes);
     const auto result = from.take<cudaError_t>();
     if (result != cudaSuccess) return result;
@@ -333,11 +334,11 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
                                      std::size_t *count)
 {
     thread_local std::vector<cudaGraphNode_t> nodes; // valid until this thread's next query
-    if (refused_here()) return cudaErrorNotPermitted;
+    if (called_from_host_function()) return cudaErrorNotPermitted;
     const std::tuple all{stream, status, id, graph, count};
     writer to;
     put_arguments(to, all);
-    const auto bytes = ask(call_number::capture_info, to);
+    const auto bytes = make_call(call_number::capture_info, to);
     reader from(bytes);
     const auto result = from.take<cudaError_t>();
     take_results(from, all);
@@ -356,21 +357,27 @@ cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *host)
 
 void simulator_is_elsewhere(void) { cudaPeekAtLastError(); }
 
-void simulator_forbid(const void *at, size_t bytes) { ask_with(call_number::forbid, at, bytes); }
-void simulator_forget(const void *at, size_t bytes) { ask_with(call_number::forget, at, bytes); }
+void simulator_forbid(const void *at, size_t bytes)
+{
+    make_call_with(call_number::forbid, at, bytes);
+}
+void simulator_forget(const void *at, size_t bytes)
+{
+    make_call_with(call_number::forget, at, bytes);
+}
 
 void simulator_label(const void *at, size_t bytes, const char *name)
 {
     writer to = with(at, bytes);
     put_text(to, name);
-    ask(call_number::label, to);
+    make_call(call_number::label, to);
 }
 
 // Only for a program with its own device, e.g. when a worker repeats a call; a grader's device
 // closes the connection.
 size_t simulator_counters(char *out, size_t room)
 {
-    const auto bytes = ask_with(call_number::counters);
+    const auto bytes = make_call_with(call_number::counters);
     if (room) {
         const std::size_t n = std::min(bytes.size(), room - 1);
         if (n) std::memcpy(out, bytes.data(), n);

@@ -9,7 +9,7 @@
 namespace simulator::remote {
 
 // Makes one call and returns its result. Ends the process if the device is gone.
-std::vector<std::byte> ask(call_number what, const writer &arguments);
+std::vector<std::byte> make_call(call_number what, const writer &arguments);
 
 // Registrations before main are sent with the first call. A program that makes no call, for
 // example one that only starts others, needs no device.
@@ -23,9 +23,9 @@ struct host_function_state {
 };
 host_function_state &host_function(); // of this thread
 
-template <typename... T> std::vector<std::byte> ask_with(call_number what, const T &...values)
+template <typename... T> std::vector<std::byte> make_call_with(call_number what, const T &...rest)
 {
-    return ask(what, with(values...));
+    return make_call(what, with(rest...));
 }
 
 } // namespace simulator::remote

@@ -143,28 +143,28 @@ private:
         case host_request::call_function: {
             const auto function = from.take<cudaHostFn_t>();
             auto *data = from.take<void *>();
-            to.put(in_function([&] { here_->call(function, data); }));
+            to.put(run_host_function([&] { here_->call(function, data); }));
             break;
         }
-        case host_request::call_back: {
+        case host_request::call_stream_callback: {
             const auto function = from.take<cudaStreamCallback_t>();
             const auto stream = from.take<cudaStream_t>();
             const auto status = from.take<cudaError_t>();
             auto *data = from.take<void *>();
-            to.put(in_function([&] { here_->call(function, stream, status, data); }));
+            to.put(run_host_function([&] { here_->call(function, stream, status, data); }));
             break;
         }
-        case host_request::open:
-            make(&this_process::open, from, to);
+        case host_request::make_accessible:
+            make(&this_process::make_accessible, from, to);
             break;
-        case host_request::close:
-            make(&this_process::close, from, to);
+        case host_request::make_inaccessible:
+            make(&this_process::make_inaccessible, from, to);
             break;
-        case host_request::lend:
-            make(&this_process::lend, from, to);
+        case host_request::share_pages:
+            make(&this_process::share_pages, from, to);
             break;
-        case host_request::take_back:
-            make(&this_process::take_back, from, to);
+        case host_request::unshare_pages:
+            make(&this_process::unshare_pages, from, to);
             break;
         case host_request::has_other_threads:
             make(&this_process::has_other_threads, from, to);
@@ -187,7 +187,7 @@ private:
     }
 
     // Returns true if the function called the runtime, which is not allowed.
-    template <typename function> static bool in_function(function body)
+    template <typename function> static bool run_host_function(function body)
     {
         host_function_state &state = host_function();
         state = {true, false};
@@ -226,7 +226,7 @@ void send_with_first_call(call_number what, writer arguments)
     registrations().emplace_back(what, std::move(arguments));
 }
 
-std::vector<std::byte> ask(call_number what, const writer &arguments)
+std::vector<std::byte> make_call(call_number what, const writer &arguments)
 {
     device_link &link = device_link::instance();
     {

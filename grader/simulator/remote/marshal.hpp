@@ -19,7 +19,7 @@ namespace simulator::remote {
 // Argument `array` points to as many elements as argument `count` gives or points to; elements of
 // void are bytes.
 template <std::size_t array, std::size_t count> struct elements {
-    static constexpr std::size_t of = array, by = count;
+    static constexpr std::size_t array_index = array, count_index = count;
 };
 
 template <typename T, typename = void> constexpr bool is_complete = false;
@@ -44,13 +44,14 @@ template <std::size_t I, typename... sized> struct annotation {
     using type = void;
 };
 template <std::size_t I, typename first, typename... rest> struct annotation<I, first, rest...> {
-    using type = std::conditional_t<first::of == I, first, typename annotation<I, rest...>::type>;
+    using type =
+        std::conditional_t<first::array_index == I, first, typename annotation<I, rest...>::type>;
 };
 
-template <typename T> std::uint64_t number_in(const T &count)
+template <typename T> std::uint64_t element_count(const T &count)
 {
     if constexpr (std::is_pointer_v<T>)
-        return count ? number_in(*count) : 0;
+        return count ? element_count(*count) : 0;
     else
         return count > 0 ? static_cast<std::uint64_t>(count) : 0;
 }
@@ -71,10 +72,10 @@ void put_arguments(writer &to, const std::tuple<A...> &all)
 {
     each_index<sizeof...(A)>([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
         using T = std::tuple_element_t<I, std::tuple<A...>>;
-        using how = typename annotation<I, sized...>::type;
+        using sizing = typename annotation<I, sized...>::type;
         const T &a = std::get<I>(all);
-        if constexpr (!std::is_void_v<how>) {
-            const std::uint64_t n = number_in(std::get<how::by>(all));
+        if constexpr (!std::is_void_v<sizing>) {
+            const std::uint64_t n = element_count(std::get<sizing::count_index>(all));
             to.put(a != nullptr);
             to.put(n);
             if (a) to.put(a, n * sizeof(element_of<T>));
@@ -97,10 +98,10 @@ void take_results(reader &from, const std::tuple<A...> &all)
 {
     each_index<sizeof...(A)>([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
         using T = std::tuple_element_t<I, std::tuple<A...>>;
-        using how = typename annotation<I, sized...>::type;
+        using sizing = typename annotation<I, sized...>::type;
         const T &a = std::get<I>(all);
-        constexpr bool back = !std::is_void_v<how> ? !std::is_const_v<std::remove_pointer_t<T>>
-                                                   : pointed<T>::is_result;
+        constexpr bool back = !std::is_void_v<sizing> ? !std::is_const_v<std::remove_pointer_t<T>>
+                                                      : pointed<T>::is_result;
         if constexpr (back) {
             if (!a) return;
             // Use the number of elements that was sent, because the call may change the count
@@ -112,14 +113,14 @@ void take_results(reader &from, const std::tuple<A...> &all)
 }
 
 // The device's end: holds one argument during the call.
-template <typename T, typename how> class received {
+template <typename T, typename sizing> class received {
 public:
     explicit received(reader &from)
     {
-        if constexpr (!std::is_void_v<how>) {
-            there_ = from.take<bool>();
+        if constexpr (!std::is_void_v<sizing>) {
+            present_ = from.take<bool>();
             count_ = from.take<std::uint64_t>();
-            if (!there_) return;
+            if (!present_) return;
             if (count_ > from.left() / sizeof(element_of<T>))
                 throw wire_error("a list is longer than its message");
             const auto bytes = from.take(count_ * sizeof(element_of<T>));
@@ -127,7 +128,7 @@ public:
             if (!bytes.empty())
                 std::memcpy(static_cast<void *>(list_.data()), bytes.data(), bytes.size());
         } else if constexpr (pointed<T>::is_text) {
-            there_ = from.take<bool>();
+            present_ = from.take<bool>();
             const auto bytes = from.take(from.take<std::uint64_t>());
             text_.assign(reinterpret_cast<const char *>(bytes.data()), bytes.size());
         } else if constexpr (pointed<T>::is_object) {
@@ -138,10 +139,10 @@ public:
     }
     T value()
     {
-        if constexpr (!std::is_void_v<how>)
-            return there_ ? reinterpret_cast<T>(list_.data()) : nullptr;
+        if constexpr (!std::is_void_v<sizing>)
+            return present_ ? reinterpret_cast<T>(list_.data()) : nullptr;
         else if constexpr (pointed<T>::is_text)
-            return there_ ? text_.c_str() : nullptr;
+            return present_ ? text_.c_str() : nullptr;
         else if constexpr (pointed<T>::is_object)
             return object_ ? &*object_ : nullptr;
         else
@@ -150,14 +151,15 @@ public:
     // Throws wire_error unless the number of elements matches the count argument.
     template <typename C> void check_count(const C &count) const
     {
-        if constexpr (!std::is_void_v<how>)
-            if (there_ && count_ != number_in(count)) throw wire_error("a list has another length");
+        if constexpr (!std::is_void_v<sizing>)
+            if (present_ && count_ != element_count(count))
+                throw wire_error("a list has another length");
     }
     void put_back(writer &to) const
     {
-        if constexpr (!std::is_void_v<how>) {
+        if constexpr (!std::is_void_v<sizing>) {
             if constexpr (!std::is_const_v<std::remove_pointer_t<T>>)
-                if (there_) put(to, list_.data(), count_ * sizeof(element_of<T>));
+                if (present_) put(to, list_.data(), count_ * sizeof(element_of<T>));
         } else if constexpr (pointed<T>::is_result) {
             if (object_) put(to, &*object_, sizeof *object_);
         }
@@ -170,14 +172,14 @@ private:
         to.put(from, bytes);
     }
     struct nothing {};
-    static constexpr bool is_object = std::is_void_v<how> && pointed<T>::is_object;
+    static constexpr bool is_object = std::is_void_v<sizing> && pointed<T>::is_object;
     using object = std::conditional_t<is_object, element_of<T>, nothing>;
-    bool there_ = false;
+    bool present_ = false;
     std::uint64_t count_ = 0;
-    std::vector<std::conditional_t<std::is_void_v<how>, nothing, element_of<T>>> list_;
+    std::vector<std::conditional_t<std::is_void_v<sizing>, nothing, element_of<T>>> list_;
     std::string text_;
     std::optional<object> object_;
-    std::conditional_t<std::is_void_v<how> && !is_object, T, nothing> value_{};
+    std::conditional_t<std::is_void_v<sizing> && !is_object, T, nothing> value_{};
 };
 
 // Makes the call that a message describes.
@@ -190,8 +192,8 @@ template <auto function, typename... sized> struct served {
             std::tuple<received<A, typename annotation<I, sized...>::type>...> all{
                 received<A, typename annotation<I, sized...>::type>(from)...};
             const std::tuple<A...> values{std::get<I>(all).value()...};
-            [[maybe_unused]] auto check = [&](auto how) {
-                std::get<how.of>(all).check_count(std::get<how.by>(values));
+            [[maybe_unused]] auto check = [&](auto s) {
+                std::get<s.array_index>(all).check_count(std::get<s.count_index>(values));
             };
             (check(sized()), ...);
             to.put(std::apply(function, values));

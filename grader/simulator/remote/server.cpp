@@ -1,4 +1,5 @@
-// Executes the runtime calls that another process sends, and sends it the requests of the devices.
+// Makes the runtime calls that another process sends, and sends it requests for its memory and
+// functions.
 #include "server.hpp"
 
 #include "marshal.hpp"
@@ -28,8 +29,8 @@ constexpr forwarded table[] = {
 #undef CALL
 };
 
-// Distinct from this process's own threads.
-constexpr std::uint64_t others_threads = std::uint64_t{1} << 32;
+// Host threads of the other process are numbered from here, this process's own threads from 1.
+constexpr std::uint64_t first_host_thread = std::uint64_t{1} << 32;
 
 bool is_work(std::string_view name)
 {
@@ -46,12 +47,12 @@ public:
     host_turn(bool &serving, std::uint64_t thread) : serving_(serving), own_(calling_thread())
     {
         serving_ = true;
-        act_for_thread(thread);
+        set_calling_thread(thread);
     }
     ~host_turn()
     {
         serving_ = false;
-        act_for_thread(own_);
+        set_calling_thread(own_);
     }
     host_turn(const host_turn &) = delete;
     host_turn &operator=(const host_turn &) = delete;
@@ -70,7 +71,7 @@ host_server::host_server(int connection, bool alone)
       alone_(alone)
 {
     const memory &m = memory::instance();
-    serve_host(this);
+    set_host(this);
     gone_ = !wire_.send_greeting({m.base(), m.reserved()}, m.shared_file());
 }
 
@@ -82,12 +83,13 @@ bool host_server::serve_one()
     try {
         if (!wire_.receive(h, bytes, max_call_bytes)) return false;
         if (h.kind != message::call) throw wire_error("no call where one was awaited");
-        const host_turn turn(serving_, others_threads + h.thread);
+        const host_turn turn(serving_, first_host_thread + h.thread);
         reader from(bytes);
         writer to;
-        for (const change &c : std::exchange(changes_, {}))
-            ask(c.what, with(c.start, c.bytes), c.what == host_request::open ? sizeof(bool) : 0);
-        make(static_cast<call_number>(h.what), from, to);
+        for (const protection_change &c : std::exchange(changes_, {}))
+            send_request(c.what, with(c.start, c.bytes),
+                         c.what == host_request::make_accessible ? sizeof(bool) : 0);
+        serve_call(static_cast<call_number>(h.what), from, to);
         std::fflush(stdout);
         h.kind = message::result;
         return wire_.send(h, to.bytes());
@@ -109,7 +111,7 @@ bool host_server::serve_one()
     return false;
 }
 
-void host_server::make(call_number what, reader &from, writer &to)
+void host_server::serve_call(call_number what, reader &from, writer &to)
 {
     const auto number = static_cast<std::size_t>(what);
     const bool special = what >= call_number::first_special;
@@ -117,11 +119,11 @@ void host_server::make(call_number what, reader &from, writer &to)
                               : is_work(table[number].name);
     if (work && !may_work_) {
         if (refused_.empty()) refused_ = special ? "cudaLaunchKernel" : table[number].name;
-        return to.put(runtime::record(cudaErrorNotPermitted));
+        return to.put(runtime::set_last_error(cudaErrorNotPermitted));
     }
     runtime::take_failure_reason();
     if (special)
-        make_special(what, from, to);
+        serve_special(what, from, to);
     else
         table[number].make(from, to);
     if (what >= call_number::launch && what <= call_number::launch_with)
@@ -138,7 +140,7 @@ void host_server::note_failure(std::string_view name, const writer &result)
     const bool answers = error == cudaSuccess || error == cudaErrorNotReady ||
                          error == cudaErrorPeerAccessAlreadyEnabled || name == "cudaGetLastError" ||
                          name == "cudaPeekAtLastError";
-    if (answers || alone_ || !may_work_ || failed_ || runtime::fault_stands()) return;
+    if (answers || alone_ || !may_work_ || failed_ || runtime::has_sticky_error()) return;
     failed_ = true;
     const runtime::failure_reason words = runtime::take_failure_reason();
     if (words.found) return;
@@ -151,7 +153,8 @@ void host_server::note_failure(std::string_view name, const writer &result)
     findings::instance().add(std::move(f));
 }
 
-std::vector<std::byte> host_server::ask(host_request what, const writer &w, std::uint64_t answer)
+std::vector<std::byte> host_server::send_request(host_request what, const writer &w,
+                                                 std::uint64_t answer)
 {
     header h{.kind = message::request, .what = static_cast<std::uint32_t>(what)};
     std::fflush(stdout); // keeps the output of both processes in order
@@ -162,9 +165,9 @@ std::vector<std::byte> host_server::ask(host_request what, const writer &w, std:
     return bytes;
 }
 
-bool host_server::ask_bool(host_request what, const writer &w)
+bool host_server::send_request_for_bool(host_request what, const writer &w)
 {
-    return ask(what, w, sizeof(bool))[0] != std::byte{0};
+    return send_request(what, w, sizeof(bool))[0] != std::byte{0};
 }
 
 // Host addresses are read and host functions called only here, and only while the host waits for
@@ -177,7 +180,7 @@ void host_server::require_host() const
 void host_server::read(const void *from, const host_rows &rows, std::byte *to)
 {
     require_host();
-    const auto bytes = ask(host_request::read, with(from, rows), rows.bytes());
+    const auto bytes = send_request(host_request::read, with(from, rows), rows.bytes());
     if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
 }
 
@@ -186,58 +189,61 @@ void host_server::write(void *to, const host_rows &rows, const std::byte *from)
     require_host();
     writer w = with(to, rows);
     w.put(from, rows.bytes());
-    ask(host_request::write, w, 0);
+    send_request(host_request::write, w, 0);
 }
 
 // A host function may not call the runtime; if it did, its thread gets an error.
 void host_server::call(cudaHostFn_t function, void *data)
 {
     require_host();
-    if (ask_bool(host_request::call_function, with(function, data)))
-        runtime::record(cudaErrorNotPermitted);
+    if (send_request_for_bool(host_request::call_function, with(function, data)))
+        runtime::set_last_error(cudaErrorNotPermitted);
 }
 
 void host_server::call(cudaStreamCallback_t function, cudaStream_t stream, cudaError_t status,
                        void *data)
 {
     require_host();
-    if (ask_bool(host_request::call_back, with(function, stream, status, data)))
-        runtime::record(cudaErrorNotPermitted);
+    if (send_request_for_bool(host_request::call_stream_callback,
+                              with(function, stream, status, data)))
+        runtime::set_last_error(cudaErrorNotPermitted);
 }
 
-bool host_server::open(address start, std::uint64_t bytes)
+bool host_server::make_accessible(address start, std::uint64_t bytes)
 {
-    local_.open(start, bytes);
+    local_.make_accessible(start, bytes);
     if (!serving_) {
-        changes_.push_back({host_request::open, start, bytes});
+        changes_.push_back({host_request::make_accessible, start, bytes});
         return true;
     }
-    return ask_bool(host_request::open, with(start, bytes));
+    return send_request_for_bool(host_request::make_accessible, with(start, bytes));
 }
 
-void host_server::close(address start, std::uint64_t bytes)
+void host_server::make_inaccessible(address start, std::uint64_t bytes)
 {
-    local_.close(start, bytes);
-    if (!serving_) return changes_.push_back({host_request::close, start, bytes});
-    ask(host_request::close, with(start, bytes), 0);
+    local_.make_inaccessible(start, bytes);
+    if (!serving_) return changes_.push_back({host_request::make_inaccessible, start, bytes});
+    send_request(host_request::make_inaccessible, with(start, bytes), 0);
 }
 
-host_process::lent host_server::lend(std::uintptr_t pages, address start, std::uint64_t bytes)
-{
-    require_host();
-    const auto answer = ask(host_request::lend, with(pages, start, bytes), sizeof(lent));
-    return reader(answer).take<lent>();
-}
-
-bool host_server::take_back(std::uintptr_t pages, std::uint64_t bytes)
+host_process::share_result host_server::share_pages(std::uintptr_t pages, address start,
+                                                    std::uint64_t bytes)
 {
     require_host();
-    return ask_bool(host_request::take_back, with(pages, bytes));
+    const auto answer =
+        send_request(host_request::share_pages, with(pages, start, bytes), sizeof(share_result));
+    return reader(answer).take<share_result>();
+}
+
+bool host_server::unshare_pages(std::uintptr_t pages, std::uint64_t bytes)
+{
+    require_host();
+    return send_request_for_bool(host_request::unshare_pages, with(pages, bytes));
 }
 
 bool host_server::has_other_threads()
 {
-    return serving_ && ask_bool(host_request::has_other_threads, {});
+    return serving_ && send_request_for_bool(host_request::has_other_threads, {});
 }
 
 } // namespace simulator::remote

@@ -18,18 +18,18 @@ public:
     // Does not own the connection. Sends the greeting and becomes simulator::host(). `alone`: the
     // program has no grader and may query its own findings and counters.
     host_server(int connection, bool alone);
-    ~host_server() override { serve_host(nullptr); }
+    ~host_server() override { set_host(nullptr); }
     host_server(const host_server &) = delete;
     host_server &operator=(const host_server &) = delete;
 
     // Makes one call. Returns false once the other end is gone or sends an invalid message, which
-    // is final; `complaint` then holds the reason.
+    // is final. `complaint` then holds the reason for the latter.
     bool serve_one();
     const std::string &complaint() const { return complaint_; }
 
     // Allows or forbids calls that launch, copy or fill. Forbidden calls are refused, and the name
     // of the first one is kept for take_refused.
-    void let_work(bool allowed)
+    void allow_work(bool allowed)
     {
         may_work_ = allowed;
         failed_ = false;
@@ -42,24 +42,24 @@ public:
     void call(cudaHostFn_t function, void *data) override;
     void call(cudaStreamCallback_t function, cudaStream_t stream, cudaError_t status,
               void *data) override;
-    bool open(address start, std::uint64_t bytes) override;
-    void close(address start, std::uint64_t bytes) override;
-    lent lend(std::uintptr_t pages, address start, std::uint64_t bytes) override;
-    bool take_back(std::uintptr_t pages, std::uint64_t bytes) override;
+    bool make_accessible(address start, std::uint64_t bytes) override;
+    void make_inaccessible(address start, std::uint64_t bytes) override;
+    share_result share_pages(std::uintptr_t pages, address start, std::uint64_t bytes) override;
+    bool unshare_pages(std::uintptr_t pages, std::uint64_t bytes) override;
     bool has_other_threads() override;
 
 private:
-    void make(call_number what, reader &from, writer &to);
+    void serve_call(call_number what, reader &from, writer &to);
     void note_failure(std::string_view name, const writer &result);
-    void make_of_harness(call_number what, reader &from, writer &to) const;
-    void make_special(call_number what, reader &from, writer &to);
+    void serve_harness(call_number what, reader &from, writer &to) const;
+    void serve_special(call_number what, reader &from, writer &to);
     void **handle_of(reader &from) const;
     void **unsealed_handle_of(reader &from) const;
-    std::vector<std::byte> ask(host_request what, const writer &w, std::uint64_t answer);
-    bool ask_bool(host_request what, const writer &w);
+    std::vector<std::byte> send_request(host_request what, const writer &w, std::uint64_t answer);
+    bool send_request_for_bool(host_request what, const writer &w);
 
     void require_host() const; // throws host_is_away
-    struct change {
+    struct protection_change {
         host_request what;
         address start;
         std::uint64_t bytes;
@@ -68,7 +68,7 @@ private:
     channel wire_;
     this_process local_;
     bool gone_ = false, serving_ = false;
-    std::vector<change> changes_; // of shared memory; not yet sent to the host
+    std::vector<protection_change> changes_; // of shared memory; not yet sent to the host
     std::vector<void **> binaries_;
     std::string refused_, complaint_;
     const bool alone_;

@@ -86,7 +86,7 @@ void **host_server::handle_of(reader &from) const
     return binaries_[index - 1];
 }
 
-void host_server::make_special(call_number what, reader &from, writer &to)
+void host_server::serve_special(call_number what, reader &from, writer &to)
 {
     switch (what) {
     case call_number::register_binary: {
@@ -130,7 +130,7 @@ void host_server::make_special(call_number what, reader &from, writer &to)
     case call_number::load_binary:
         return to.put(__cudaInitModule(handle_of(from)));
     case call_number::unsupported:
-        return to.put(runtime::refuse(take_text(from).c_str()));
+        return to.put(runtime::not_supported(take_text(from).c_str()));
     case call_number::parameters_of: {
         std::vector<std::uint32_t> sizes;
         to.put(runtime::parameters_of(from.take<const void *>(), sizes));
@@ -225,7 +225,7 @@ void host_server::make_special(call_number what, reader &from, writer &to)
         return;
     }
     case call_number::record_error:
-        runtime::record(from.take<cudaError_t>());
+        runtime::set_last_error(from.take<cudaError_t>());
         return;
     case call_number::forbid:
     case call_number::forget: {
@@ -242,19 +242,19 @@ void host_server::make_special(call_number what, reader &from, writer &to)
         return simulator_label(at, bytes, take_text(from).c_str());
     }
     default:
-        return make_of_harness(what, from, to);
+        return serve_harness(what, from, to);
     }
 }
 
-void host_server::make_of_harness(call_number what, reader &from, writer &to) const
+void host_server::serve_harness(call_number what, reader &from, writer &to) const
 {
     if (!alone_) throw wire_error("an unknown call");
     switch (what) {
     case call_number::begin:
         return simulator_begin();
     case call_number::schedule: {
-        const int random = from.take<int>();
-        return simulator_schedule(random, from.take<std::uint64_t>());
+        const int flags = from.take<int>();
+        return simulator_schedule(flags, from.take<std::uint64_t>());
     }
     case call_number::streams:
         return simulator_streams(from.take<int>());

@@ -22,11 +22,11 @@ enum class host_request : std::uint32_t {
     read,
     write,
     call_function,
-    call_back,
-    open,
-    close,
-    lend,
-    take_back,
+    call_stream_callback,
+    make_accessible,
+    make_inaccessible,
+    share_pages,
+    unshare_pages,
     has_other_threads,
 };
 

@@ -69,7 +69,7 @@ cudaError_t release(void *p, const char *function, bool pinned)
     if (!p) return cudaSuccess;
     const allocation *a = nullptr;
     if (cudaError_t e = owned_allocation(p, function, pinned, a); e != cudaSuccess) return e;
-    if (!has_pending_peer_copies(a->device)) finish_streams(function, a->device);
+    if (!has_pending_peer_copies(a->device)) wait_for_device(function, a->device);
     owned().starts.erase(a->start);
     free_allocation(a->start);
     return cudaSuccess;
@@ -79,7 +79,8 @@ cudaError_t release(void *p, const char *function, bool pinned)
 cudaError_t release_in(cudaStream_t stream, void *p)
 {
     if (!p) return cudaErrorInvalidValue;
-    if (state_of(stream).into) return refuse("cudaFreeAsync in a stream that captures");
+    if (state_of(stream).active_capture)
+        return not_supported("cudaFreeAsync in a stream that captures");
     const allocation *a = nullptr;
     if (cudaError_t e = owned_allocation(p, "cudaFreeAsync", false, a); e != cudaSuccess) return e;
     owned().starts.erase(a->start);
@@ -130,11 +131,12 @@ cudaError_t register_host(void *p, std::size_t bytes)
     memory &m = memory::instance();
     const auto start = m.allocate(end - first, memory_kind::pinned, current_device());
     if (!start) return cudaErrorMemoryAllocation;
-    const auto done = host().lend(first, *start, end - first);
-    if (done != host_process::lent::yes) {
+    const auto done = host().share_pages(first, *start, end - first);
+    if (done != host_process::share_result::shared) {
         m.release(*start);
-        return done == host_process::lent::refused ? cudaErrorOperatingSystem
-                                                   : refuse("cudaHostRegister of a shared mapping");
+        return done == host_process::share_result::refused
+                   ? cudaErrorOperatingSystem
+                   : not_supported("cudaHostRegister of a shared mapping");
     }
     m.mark(*start, end - first, 0, addressable); // the rest of those pages is not registered
     m.mark(*start + (at - first), bytes, addressable, 0);
@@ -147,7 +149,7 @@ cudaError_t unregister_host(void *p)
     auto it = owned().registered.find(as_address(p));
     if (it == owned().registered.end()) return cudaErrorHostMemoryNotRegistered;
     const registration r = it->second;
-    if (!host().take_back(r.first_page, r.mapped_bytes)) return cudaErrorOperatingSystem;
+    if (!host().unshare_pages(r.first_page, r.mapped_bytes)) return cudaErrorOperatingSystem;
     owned().registered.erase(it);
     memory::instance().release(r.mapped);
     return cudaSuccess;
@@ -260,7 +262,7 @@ cudaError_t cudaFree(void *p)
 
 cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
 {
-    return in(stream, [&] { return release_in(stream, p); });
+    return in_stream(stream, [&] { return release_in(stream, p); });
 }
 
 cudaError_t cudaFreeHost(void *p)
@@ -274,7 +276,7 @@ cudaError_t cudaHostRegister(void *p, std::size_t bytes, unsigned flags)
         const unsigned known = cudaHostRegisterPortable | cudaHostRegisterMapped;
         if (!p || !bytes || memory::instance().contains(as_address(p)))
             return cudaErrorInvalidValue;
-        if (flags & ~known) return refuse("this flag of cudaHostRegister");
+        if (flags & ~known) return not_supported("this flag of cudaHostRegister");
         return register_host(p, bytes);
     });
 }
@@ -282,7 +284,7 @@ cudaError_t cudaHostRegister(void *p, std::size_t bytes, unsigned flags)
 cudaError_t cudaHostUnregister(void *p)
 {
     return call([&] {
-        for (int d = 0; d < device_count(); ++d) finish_streams("cudaHostUnregister", d);
+        for (int d = 0; d < device_count(); ++d) wait_for_device("cudaHostUnregister", d);
         return unregister_host(p);
     });
 }

@@ -34,7 +34,7 @@ std::set<cudaArray_t> &arrays()
 
 struct object {
     cudaResourceDesc resource;
-    cudaTextureDesc how;
+    cudaTextureDesc desc;
 };
 
 std::map<cudaTextureObject_t, object> &objects()
@@ -44,7 +44,7 @@ std::map<cudaTextureObject_t, object> &objects()
 }
 
 // Accepts 1, 2 or 4 channels of equal size, as hardware does.
-bool take_format(const cudaChannelFormatDesc &f, texture &t)
+bool set_format(const cudaChannelFormatDesc &f, texture &t)
 {
     const int bits[] = {f.x, f.y, f.z, f.w};
     int channels = 0;
@@ -58,21 +58,21 @@ bool take_format(const cudaChannelFormatDesc &f, texture &t)
         return false;
     t.channels = channels;
     t.channel_bytes = static_cast<std::uint32_t>(f.x) / 8;
-    t.kind = real                                 ? channel_kind::real
+    t.kind = real                                 ? channel_kind::floating_point
              : f.f == cudaChannelFormatKindSigned ? channel_kind::signed_integer
                                                   : channel_kind::unsigned_integer;
     return true;
 }
 
-cudaError_t create(cudaArray_t *out, const cudaChannelFormatDesc *format, cudaExtent size,
-                   unsigned flags)
+cudaError_t create_array(cudaArray_t *out, const cudaChannelFormatDesc *format, cudaExtent size,
+                         unsigned flags)
 {
     texture t;
     if (!out || !format || size.width == 0) return cudaErrorInvalidValue;
     *out = nullptr;
-    if (!take_format(*format, t)) return cudaErrorInvalidChannelDescriptor;
+    if (!set_format(*format, t)) return cudaErrorInvalidChannelDescriptor;
     if (flags & (cudaArrayCubemap | cudaArraySparse | cudaArrayDeferredMapping))
-        return refuse("cube maps, sparse and deferred arrays");
+        return not_supported("cube maps, sparse and deferred arrays");
     if ((flags & cudaArrayLayered) && size.depth == 0) return cudaErrorInvalidValue;
     cudaArray a{*format,
                 size,
@@ -97,19 +97,19 @@ cudaError_t create(cudaArray_t *out, const cudaChannelFormatDesc *format, cudaEx
     return cudaSuccess;
 }
 
-outside_texture outside_of(cudaTextureAddressMode m)
+address_mode address_mode_of(cudaTextureAddressMode m)
 {
-    return m == cudaAddressModeWrap     ? outside_texture::wrap
-           : m == cudaAddressModeMirror ? outside_texture::mirror
-           : m == cudaAddressModeBorder ? outside_texture::border
-                                        : outside_texture::clamp;
+    return m == cudaAddressModeWrap     ? address_mode::wrap
+           : m == cudaAddressModeMirror ? address_mode::mirror
+           : m == cudaAddressModeBorder ? address_mode::border
+                                        : address_mode::clamp;
 }
 
-cudaError_t take_array(cudaArray_t array, texture &t)
+cudaError_t set_array(cudaArray_t array, texture &t)
 {
     if (!is_array(array)) return cudaErrorInvalidResourceHandle;
     const cudaArray &a = *array;
-    take_format(a.format, t);
+    set_format(a.format, t);
     t.start = reinterpret_cast<address>(a.start);
     t.pitch = a.pitch;
     t.slice = a.pitch * a.rows;
@@ -122,10 +122,10 @@ cudaError_t take_array(cudaArray_t array, texture &t)
     return cudaSuccess;
 }
 
-cudaError_t take_linear(const cudaResourceDesc &r, texture &t)
+cudaError_t set_linear(const cudaResourceDesc &r, texture &t)
 {
     const auto &l = r.res.linear;
-    if (!take_format(l.desc, t)) return cudaErrorInvalidChannelDescriptor;
+    if (!set_format(l.desc, t)) return cudaErrorInvalidChannelDescriptor;
     t.start = reinterpret_cast<address>(l.devPtr);
     t.buffer = true;
     t.size[0] = l.sizeInBytes / t.texel_bytes();
@@ -135,10 +135,10 @@ cudaError_t take_linear(const cudaResourceDesc &r, texture &t)
                : cudaErrorInvalidValue;
 }
 
-cudaError_t take_plane(const cudaResourceDesc &r, texture &t)
+cudaError_t set_pitch2d(const cudaResourceDesc &r, texture &t)
 {
     const auto &p = r.res.pitch2D;
-    if (!take_format(p.desc, t)) return cudaErrorInvalidChannelDescriptor;
+    if (!set_format(p.desc, t)) return cudaErrorInvalidChannelDescriptor;
     t.start = reinterpret_cast<address>(p.devPtr);
     t.dimensions = 2;
     t.size[0] = p.width;
@@ -155,53 +155,53 @@ cudaError_t take_plane(const cudaResourceDesc &r, texture &t)
                                                                 : cudaErrorInvalidValue;
 }
 
-cudaError_t take_resource(const cudaResourceDesc &r, texture &t)
+cudaError_t set_resource(const cudaResourceDesc &r, texture &t)
 {
     switch (r.resType) {
     case cudaResourceTypeArray:
-        return take_array(r.res.array.array, t);
+        return set_array(r.res.array.array, t);
     case cudaResourceTypeLinear:
-        return take_linear(r, t);
+        return set_linear(r, t);
     case cudaResourceTypePitch2D:
-        return take_plane(r, t);
+        return set_pitch2d(r, t);
     case cudaResourceTypeMipmappedArray:
-        return refuse("textures of mipmapped arrays");
+        return not_supported("textures of mipmapped arrays");
     default:
         return cudaErrorInvalidValue;
     }
 }
 
-cudaError_t set_read_mode(const cudaTextureDesc &how, texture &t)
+cudaError_t set_read_mode(const cudaTextureDesc &desc, texture &t)
 {
-    if (how.sRGB) return refuse("sRGB textures");
-    for (int d = 0; d < 3; ++d) t.outside[d] = outside_of(how.addressMode[d]);
-    t.filtered = how.filterMode == cudaFilterModeLinear;
-    t.normalised = how.normalizedCoords != 0;
-    std::copy_n(how.borderColor, 4, t.border.begin());
-    const bool integers = t.kind != channel_kind::real;
-    t.as_fraction = integers && how.readMode == cudaReadModeNormalizedFloat;
+    if (desc.sRGB) return not_supported("sRGB textures");
+    for (int d = 0; d < 3; ++d) t.address_modes[d] = address_mode_of(desc.addressMode[d]);
+    t.linear_filtering = desc.filterMode == cudaFilterModeLinear;
+    t.normalised_coordinates = desc.normalizedCoords != 0;
+    std::copy_n(desc.borderColor, 4, t.border.begin());
+    const bool integer = t.kind != channel_kind::floating_point;
+    t.normalised_float = integer && desc.readMode == cudaReadModeNormalizedFloat;
     // Only 8- and 16-bit integers convert to fractions; only values with fractions can be
     // filtered.
-    if (t.as_fraction && t.channel_bytes == 4) return cudaErrorInvalidNormSetting;
-    if (t.filtered && integers && !t.as_fraction) return cudaErrorInvalidFilterSetting;
+    if (t.normalised_float && t.channel_bytes == 4) return cudaErrorInvalidNormSetting;
+    if (t.linear_filtering && integer && !t.normalised_float) return cudaErrorInvalidFilterSetting;
     return cudaSuccess;
 }
 
-cudaError_t create(cudaTextureObject_t *out, const cudaResourceDesc *r, const cudaTextureDesc *how,
-                   const cudaResourceViewDesc *view)
+cudaError_t create_texture(cudaTextureObject_t *out, const cudaResourceDesc *r,
+                           const cudaTextureDesc *desc, const cudaResourceViewDesc *view)
 {
-    if (!out || !r || !how) return cudaErrorInvalidValue;
-    if (view) return refuse("resource views of textures");
+    if (!out || !r || !desc) return cudaErrorInvalidValue;
+    if (view) return not_supported("resource views of textures");
     texture t;
-    if (cudaError_t e = take_resource(*r, t); e != cudaSuccess) return e;
-    if (cudaError_t e = set_read_mode(*how, t); e != cudaSuccess) return e;
+    if (cudaError_t e = set_resource(*r, t); e != cudaSuccess) return e;
+    if (cudaError_t e = set_read_mode(*desc, t); e != cudaSuccess) return e;
     *out = add_texture(t);
     // The host may pass information to kernels by a texture: the 16 bytes of its border colour
     // count as fill values, and its other settings as a command.
     transfer_counts &counts = counters::instance().transfers;
     ++counts.commands;
-    counts.fill_values += sizeof how->borderColor;
-    objects()[*out] = {*r, *how};
+    counts.fill_values += sizeof desc->borderColor;
+    objects()[*out] = {*r, *desc};
     return cudaSuccess;
 }
 
@@ -216,7 +216,7 @@ cudaError_t create_surface(cudaSurfaceObject_t *out, const cudaResourceDesc *r)
     if (!out || !r) return cudaErrorInvalidValue;
     if (r->resType != cudaResourceTypeArray) return cudaErrorInvalidChannelDescriptor;
     texture t;
-    if (cudaError_t e = take_array(r->res.array.array, t); e != cudaSuccess) return e;
+    if (cudaError_t e = set_array(r->res.array.array, t); e != cudaSuccess) return e;
     if (!(r->res.array.array->flags & cudaArraySurfaceLoadStore))
         return fail_because(cudaErrorInvalidValue,
                             "the array was made without cudaArraySurfaceLoadStore");
@@ -239,7 +239,7 @@ cudaError_t copy_plane(const char *function, bool to_array, cudaArray_t array, s
                        std::size_t y, const void *memory, std::size_t pitch, std::size_t width,
                        std::size_t height, cudaMemcpyKind kind, cudaStream_t stream, until end)
 {
-    return in(stream, [&] {
+    return in_stream(stream, [&] {
         if (!is_array(array)) return cudaErrorInvalidResourceHandle;
         const box size{width, height};
         if (size.empty()) return cudaSuccess;
@@ -286,13 +286,13 @@ extern "C" {
 cudaError_t cudaMallocArray(cudaArray_t *out, const cudaChannelFormatDesc *format,
                             std::size_t width, std::size_t height, unsigned flags)
 {
-    return call([&] { return create(out, format, {width, height, 0}, flags); });
+    return call([&] { return create_array(out, format, {width, height, 0}, flags); });
 }
 
 cudaError_t cudaMalloc3DArray(cudaArray_t *out, const cudaChannelFormatDesc *format,
                               cudaExtent size, unsigned flags)
 {
-    return call([&] { return create(out, format, size, flags); });
+    return call([&] { return create_array(out, format, size, flags); });
 }
 
 cudaError_t cudaFreeArray(cudaArray_t a)
@@ -324,7 +324,7 @@ cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc *format, cudaExtent *size, un
 cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc *format, cudaArray_const_t a)
 {
     return format ? cudaArrayGetInfo(format, nullptr, nullptr, const_cast<cudaArray_t>(a))
-                  : record(cudaErrorInvalidValue);
+                  : set_last_error(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, std::size_t x, std::size_t y, const void *from,
@@ -360,16 +360,16 @@ cudaError_t cudaMemcpy2DFromArrayAsync(void *to, std::size_t pitch, cudaArray_co
 }
 
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t *out, const cudaResourceDesc *resource,
-                                    const cudaTextureDesc *how, const cudaResourceViewDesc *view)
+                                    const cudaTextureDesc *desc, const cudaResourceViewDesc *view)
 {
-    return call([&] { return create(out, resource, how, view); });
+    return call([&] { return create_texture(out, resource, desc, view); });
 }
 
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t t)
 {
     return call([&] {
         if (t == 0) return cudaSuccess;
-        for (int d = 0; d < device_count(); ++d) finish_streams("cudaDestroyTextureObject", d);
+        for (int d = 0; d < device_count(); ++d) wait_for_device("cudaDestroyTextureObject", d);
         return objects().erase(t) && remove_texture(t) ? cudaSuccess : cudaErrorInvalidValue;
     });
 }
@@ -393,7 +393,7 @@ cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t s)
 {
     return call([&] {
         if (s == 0) return cudaSuccess;
-        for (int d = 0; d < device_count(); ++d) finish_streams("cudaDestroySurfaceObject", d);
+        for (int d = 0; d < device_count(); ++d) wait_for_device("cudaDestroySurfaceObject", d);
         return surfaces().erase(s) && remove_texture(s) ? cudaSuccess : cudaErrorInvalidValue;
     });
 }
@@ -424,7 +424,7 @@ cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc *out, cudaTextureObj
     return call([&] {
         auto it = objects().find(t);
         if (!out || it == objects().end()) return cudaErrorInvalidValue;
-        *out = it->second.how;
+        *out = it->second.desc;
         return cudaSuccess;
     });
 }

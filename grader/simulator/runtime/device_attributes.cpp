@@ -36,7 +36,7 @@ cudaDeviceProp properties(int device)
     out.textureAlignment = 512;
     out.texturePitchAlignment = 32;
     out.surfaceAlignment = 512;
-    // Limits for compute capability 8 and 9 in the CUDA guide.
+    // Limits of compute capabilities 8.x and 9.0 in the CUDA Programming Guide.
     out.maxTexture1D = out.maxTexture2D[0] = out.maxTexture2DLinear[0] = 131072;
     out.maxTexture2D[1] = 65536;
     out.maxTexture2DLinear[1] = 65000;
@@ -149,7 +149,7 @@ cudaError_t attribute_of(int device, cudaDeviceAttr attribute, int &value)
         value = it->second;
         return cudaSuccess;
     }
-    return refuse(
+    return not_supported(
         ("attribute " + std::to_string(attribute) + " of cudaDeviceGetAttribute").c_str());
 }
 

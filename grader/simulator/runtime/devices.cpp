@@ -15,6 +15,7 @@ namespace {
 
 constexpr int max_devices = 16;
 
+// Shared by all devices; the hardware keeps limits and flags per device.
 struct device_settings {
     std::set<std::pair<int, int>> peers; // (device, peer) with access enabled
     std::uint64_t closed_peers = 0;      // bit 8 * device + peer: access is impossible
@@ -77,7 +78,7 @@ bool copies_directly(int from, int to)
     return device_state().peers.count({from, to}) || device_state().peers.count({to, from});
 }
 
-std::uint8_t closed_memory(int device)
+std::uint8_t inaccessible_memory(int device)
 {
     std::uint8_t closed = 0, open = device_bit(device);
     for (int d = 0; d < device_count(); ++d)
@@ -152,15 +153,15 @@ cudaError_t cudaDeviceSynchronize()
 {
     return call([] {
         if (cudaError_t e = refuse_while_capturing(); e != cudaSuccess) return e;
-        finish_streams("cudaDeviceSynchronize", current_device());
-        return standing_fault();
+        wait_for_device("cudaDeviceSynchronize", current_device());
+        return surface_sticky_error();
     });
 }
 
 cudaError_t cudaDeviceReset()
 {
     return call([] {
-        finish_streams("cudaDeviceReset", current_device());
+        wait_for_device("cudaDeviceReset", current_device());
         std::erase_if(device_state().peers, [](const auto &p) {
             return p.first == current_device() || p.second == current_device();
         });

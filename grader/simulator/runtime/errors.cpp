@@ -1,4 +1,4 @@
-// Error codes: sticky faults, the last error, and refusals.
+// Error codes: the sticky error, the last error, and unsupported features.
 #include "runtime.hpp"
 
 #include "simulator/machine/finding.hpp"
@@ -12,15 +12,15 @@ namespace simulator::runtime {
 
 namespace {
 
-struct device_fault {
+struct sticky_state {
     cudaError_t error = cudaSuccess;
     bool surfaced = false; // a call has returned it
 };
 
 // Shared by all devices: after a fault the process cannot use CUDA any more, as on hardware.
-device_fault standing;
-bool harnessed = false; // a harness reads and reports the findings itself
-failure_reason words;   // of the current call
+sticky_state sticky;
+bool harnessed = false;      // a harness reads and reports the findings itself
+failure_reason call_failure; // of the current call
 
 } // namespace
 
@@ -37,23 +37,23 @@ host_thread &this_thread()
     return (*all)[calling_thread()];
 }
 
-cudaError_t standing_fault()
+cudaError_t surface_sticky_error()
 {
-    if (standing.error != cudaSuccess) standing.surfaced = true;
-    return standing.error;
+    if (sticky.error != cudaSuccess) sticky.surfaced = true;
+    return sticky.error;
 }
 
-cudaError_t current_fault() { return standing.error; }
+cudaError_t sticky_error() { return sticky.error; }
 
-cudaError_t record(cudaError_t result)
+cudaError_t set_last_error(cudaError_t result)
 {
     if (result != cudaSuccess) this_thread().last_error = result;
     return result;
 }
 
-void fault(cudaError_t kernel_error, const std::string &message)
+void set_sticky_error(cudaError_t kernel_error, const std::string &message)
 {
-    if (standing.error == cudaSuccess) standing.error = kernel_error;
+    if (sticky.error == cudaSuccess) sticky.error = kernel_error;
     if (!harnessed) complain(message);
 }
 
@@ -68,23 +68,23 @@ void complain(const std::string &message)
 cudaError_t fail_because(cudaError_t error, std::string why)
 {
     std::lock_guard guard(lock());
-    words.why = std::move(why);
+    call_failure.why = std::move(why);
     return error;
 }
 
 void mark_failure_reported()
 {
     std::lock_guard guard(lock());
-    words.found = true;
+    call_failure.found = true;
 }
 
 failure_reason take_failure_reason()
 {
     std::lock_guard guard(lock());
-    return std::exchange(words, {});
+    return std::exchange(call_failure, {});
 }
 
-cudaError_t refuse(const char *function)
+cudaError_t not_supported(const char *function)
 {
     const std::string sentence = std::string("the simulator does not offer ") + function +
                                  "; run this on a GPU, or do without it";
@@ -97,10 +97,10 @@ cudaError_t refuse(const char *function)
     findings::instance().add(std::move(f));
     mark_failure_reported();
     std::lock_guard guard(lock());
-    return record(cudaErrorNotSupported);
+    return set_last_error(cudaErrorNotSupported);
 }
 
-int refuse_entry_point(const char *name) { return refuse(name); }
+int not_supported_entry_point(const char *name) { return not_supported(name); }
 
 } // namespace simulator::runtime
 
@@ -112,13 +112,13 @@ cudaError_t cudaPeekAtLastError()
 {
     std::lock_guard guard(lock());
     // Right after a launch the fault is still pending; only a later call surfaces it.
-    return standing.surfaced ? standing.error : this_thread().last_error;
+    return sticky.surfaced ? sticky.error : this_thread().last_error;
 }
 
 cudaError_t cudaGetLastError()
 {
     std::lock_guard guard(lock());
-    const cudaError_t error = standing.surfaced ? standing.error : this_thread().last_error;
+    const cudaError_t error = sticky.surfaced ? sticky.error : this_thread().last_error;
     this_thread().last_error = cudaSuccess;
     return error;
 }

@@ -27,7 +27,7 @@ cudaError_t look_up(const fill_request &r, side &target)
     if (rows_overlap(r.size, r.rows)) return cudaErrorInvalidValue;
     std::uint64_t bytes = 0;
     if (!extent_of(r.size, r.rows, bytes)) return cudaErrorInvalidValue;
-    return look_up(r.function, r.to, bytes, wanted::device, true, target);
+    return look_up(r.function, r.to, bytes, expected_side::device, true, target);
 }
 
 // Limit in bytes for the information carried by one value.
@@ -37,8 +37,9 @@ void fill_now(const fill_request &r)
 {
     side target;
     if (look_up(r, target) != cudaSuccess)
-        return fault(cudaErrorIllegalAddress,
-                     std::string(r.function) + ": memory was freed before this had its turn");
+        return set_sticky_error(cudaErrorIllegalAddress,
+                                std::string(r.function) +
+                                    ": memory was freed before this had its turn");
     const std::uint64_t bytes = r.size.width * r.size.height * r.size.depth;
     transfer_counts &counts = counters::instance().transfers;
     counts.memset += bytes;
@@ -56,17 +57,17 @@ void fill_now(const fill_request &r)
     });
 }
 
-// Checks and queues a fill; memory visible to the host is filled before the call returns.
+// Checks and queues a fill. Only cudaMemset of pinned memory waits for the fill.
 cudaError_t fill(const fill_request &r, cudaStream_t stream, until end)
 {
-    return in(stream, [&] {
+    return in_stream(stream, [&] {
         if (r.size.empty()) return cudaSuccess;
         side target;
         if (cudaError_t e = look_up(r, target); e != cudaSuccess) return e;
         stream_state &s = state_of(stream);
         const cudaError_t e = queue(stream, {cudaGraphNodeTypeMemset, [r] { fill_now(r); }});
-        if (e == cudaSuccess && !s.into && end == until::copied && target.host)
-            finish(r.function, {s.last});
+        if (e == cudaSuccess && !s.active_capture && end == until::copied && target.host)
+            wait_for(r.function, {s.last});
         return e;
     });
 }
@@ -74,7 +75,7 @@ cudaError_t fill(const fill_request &r, cudaStream_t stream, until end)
 cudaError_t fill_3d(const char *function, const cudaPitchedPtr &to, int value,
                     const cudaExtent &size, cudaStream_t stream, until end)
 {
-    return in(stream, [&] {
+    return in_stream(stream, [&] {
         std::byte *at = nullptr;
         layout rows;
         if (cudaError_t e = place_of(to, {}, at, rows); e != cudaSuccess) return e;

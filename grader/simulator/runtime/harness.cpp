@@ -93,11 +93,11 @@ void simulator_begin(void)
     timeline::instance().clear();
 }
 
-void simulator_schedule(int how, uint64_t seed)
+void simulator_schedule(int flags, uint64_t seed)
 {
-    settings().random_schedule = (how & schedule_random) != 0;
-    settings().any_blocks_first = (how & schedule_any_blocks_first) != 0;
-    settings().others_launch = (how & schedule_others_launch) != 0;
+    settings().random_schedule = (flags & schedule_random) != 0;
+    settings().any_blocks_first = (flags & schedule_any_blocks_first) != 0;
+    settings().others_launch = (flags & schedule_others_launch) != 0;
     settings().seed = seed;
 }
 
@@ -118,7 +118,7 @@ void simulator_step_budget(uint64_t warp_instructions)
     settings().step_budget = warp_instructions;
 }
 
-void simulator_check_races(int wanted) { settings().check_races = wanted != 0; }
+void simulator_check_races(int on) { settings().check_races = on != 0; }
 
 size_t simulator_findings(struct simulator_finding *out, size_t room)
 {

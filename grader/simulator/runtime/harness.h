@@ -1,6 +1,6 @@
 // C interface of the simulator for test harnesses. On a real GPU none of these functions exist:
-// declare them weak, as here, and test the address. All are no-ops on memory that the simulator
-// did not allocate.
+// declare them weak, as here, and test the address. Those that take memory do nothing to memory
+// that the simulator did not allocate.
 #pragma once
 
 #include <stddef.h>
@@ -10,9 +10,9 @@
 extern "C" {
 #endif
 
-// Defined only if the simulator runs in another process. Of the following functions this program
-// then has forbid, forget, label and counters, which send messages there; that process has them
-// all. A call registers the program's kernels and variables there.
+// Defined only if the simulator runs in another process. This program then has only four of the
+// following functions, forbid, forget, label and counters, which send messages to that process.
+// A call registers the program's kernels and variables there.
 __attribute__((weak)) void simulator_is_elsewhere(void);
 
 // Guard zones: mark bytes of an allocation that kernels must not touch, or unmark them.
@@ -29,9 +29,9 @@ __attribute__((weak)) void simulator_begin(void);
 // Schedule of subsequent kernel launches. By default blocks and warps take turns in order. A
 // random schedule gives them turns of random length in random order, reproducible by seed. Two
 // more flags also let blocks begin in random order, at most eight before others have ended, and
-// let other kernels hold launch slots for a moment.
+// let other kernels count as pending launches for a moment.
 enum { schedule_random = 1, schedule_any_blocks_first = 2, schedule_others_launch = 4 };
-__attribute__((weak)) void simulator_schedule(int how, uint64_t seed);
+__attribute__((weak)) void simulator_schedule(int flags, uint64_t seed);
 // When queued work runs: 0: as it is queued; 1: only when the program waits for it, so that a
 // missing wait or event shows; 2: at any time from its queueing to that wait, reproducible by the
 // seed of the schedule.
@@ -47,7 +47,7 @@ __attribute__((weak)) void simulator_step_budget(uint64_t warp_instructions);
 // Sets the seconds on one core after which a kernel also counts as endless; 0, the default: never.
 __attribute__((weak)) void simulator_grid_seconds(double seconds);
 // Turns the race detector on (the default) or off, for runs in which only counters matter.
-__attribute__((weak)) void simulator_check_races(int wanted);
+__attribute__((weak)) void simulator_check_races(int on);
 
 struct simulator_finding {
     uint8_t kind; // simulator::finding_kind

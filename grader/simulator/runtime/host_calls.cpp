@@ -1,4 +1,5 @@
-// Runtime calls that need no device, or only other runtime calls, wherever the devices are.
+// Runtime calls that the server and the client (remote/) have in common: they need no device, or
+// only call the runtime.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -6,8 +7,10 @@
 #include <vector>
 
 namespace simulator::runtime {
-cudaError_t record(cudaError_t result); // remembers an error for cudaGetLastError; returns it
+cudaError_t set_last_error(cudaError_t result); // declared in runtime.hpp
 }
+
+using simulator::runtime::set_last_error;
 
 namespace {
 
@@ -31,7 +34,7 @@ template <class function> cudaError_t for_each_plane(cudaArray_const_t array, st
     cudaError_t e = cudaArrayGetInfo(&format, &size, nullptr, const_cast<cudaArray_t>(array));
     const int bits = format.x + format.y + format.z + format.w;
     const std::size_t row = size.width * static_cast<std::size_t>(bits / 8);
-    if (e == cudaSuccess && x >= row) e = simulator::runtime::record(cudaErrorInvalidValue);
+    if (e == cudaSuccess && x >= row) e = set_last_error(cudaErrorInvalidValue);
     for (std::size_t done = 0; e == cudaSuccess && done < count; x = 0) {
         const std::size_t left = count - done;
         const bool whole = x == 0 && left >= row;
@@ -63,7 +66,7 @@ unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t dynamic_
 cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, std::size_t *dynamic_shared,
                                        void *stream)
 {
-    if (pushed.empty()) return simulator::runtime::record(cudaErrorMissingConfiguration);
+    if (pushed.empty()) return set_last_error(cudaErrorMissingConfiguration);
     *grid = pushed.back().grid;
     *block = pushed.back().block;
     *dynamic_shared = pushed.back().dynamic_shared;

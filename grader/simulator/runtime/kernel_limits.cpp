@@ -51,7 +51,7 @@ int blocks_per_multiprocessor(const kernel_info &info, int threads, std::size_t 
 
 // Wraps the body of a call about a kernel; `fits`: its other arguments are valid.
 template <typename body_of_call>
-cudaError_t about(const void *function, bool fits, body_of_call body)
+cudaError_t with_kernel(const void *function, bool fits, body_of_call body)
 {
     return call([&] {
         if (!fits) return cudaErrorInvalidValue;
@@ -99,7 +99,7 @@ extern "C" {
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *out, const void *function)
 {
-    return about(function, out != nullptr, [&](const resolved &k) {
+    return with_kernel(function, out != nullptr, [&](const resolved &k) {
         *out = {};
         out->sharedSizeBytes = k.info->static_shared;
         out->localSizeBytes = k.info->local_bytes;
@@ -115,7 +115,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *out, const void *function)
 
 cudaError_t cudaFuncSetAttribute(const void *function, cudaFuncAttribute attribute, int value)
 {
-    return about(function, true, [&](const resolved &k) {
+    return with_kernel(function, true, [&](const resolved &k) {
         switch (attribute) {
         case cudaFuncAttributeMaxDynamicSharedMemorySize: {
             const std::int64_t max_dynamic = std::int64_t{profile().shared_per_block_optin} -
@@ -127,20 +127,20 @@ cudaError_t cudaFuncSetAttribute(const void *function, cudaFuncAttribute attribu
         case cudaFuncAttributePreferredSharedMemoryCarveout:
             return value < -1 || value > 100 ? cudaErrorInvalidValue : cudaSuccess;
         default:
-            return refuse("this attribute of cudaFuncSetAttribute");
+            return not_supported("this attribute of cudaFuncSetAttribute");
         }
     });
 }
 
 cudaError_t cudaFuncSetCacheConfig(const void *function, cudaFuncCache)
 {
-    return about(function, true, [](const resolved &) { return cudaSuccess; });
+    return with_kernel(function, true, [](const resolved &) { return cudaSuccess; });
 }
 
 cudaError_t cudaFuncGetParamInfo(const void *function, std::size_t index, std::size_t *offset,
                                  std::size_t *bytes)
 {
-    return about(function, true, [&](const resolved &k) {
+    return with_kernel(function, true, [&](const resolved &k) {
         if (!offset || index >= k.info->parameters.size()) return cudaErrorInvalidValue;
         *offset = k.info->parameters[index].offset;
         if (bytes) *bytes = k.info->parameters[index].bytes;
@@ -162,7 +162,7 @@ cudaError_t cudaFuncGetName(const char **name, const void *function)
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int *blocks, const void *function, int threads, std::size_t dynamic_shared, unsigned)
 {
-    return about(function, blocks && threads > 0, [&](const resolved &k) {
+    return with_kernel(function, blocks && threads > 0, [&](const resolved &k) {
         *blocks = blocks_per_multiprocessor(*k.info, threads, dynamic_shared);
         return cudaSuccess;
     });
@@ -178,7 +178,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t *bytes, const void *function,
                                                       int blocks, int threads)
 {
-    return about(function, bytes && blocks > 0 && threads > 0, [&](const resolved &k) {
+    return with_kernel(function, bytes && blocks > 0 && threads > 0, [&](const resolved &k) {
         if (blocks > blocks_per_multiprocessor(*k.info, threads, 0)) return cudaErrorInvalidValue;
         const device_profile &p = profile();
         const std::uint32_t each =

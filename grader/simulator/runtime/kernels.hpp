@@ -18,7 +18,7 @@ struct kernel {
 };
 
 kernel *find_kernel(const void *function); // by host function or handle; null if unknown
-// Like resolve(function, out), for a device other than the current one.
+// Like resolve(function, out), for the given device.
 cudaError_t resolve(const void *function, int device, resolved &out);
 
 } // namespace simulator::runtime

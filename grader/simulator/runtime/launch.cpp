@@ -63,16 +63,16 @@ cudaError_t apply_attribute(const cudaLaunchAttribute &a, bool &cooperative)
         const auto &d = a.val.clusterDim;
         return d.x == 1 && d.y == 1 && d.z == 1
                    ? cudaSuccess
-                   : refuse("thread block clusters (compute 8.0 has none)");
+                   : not_supported("thread block clusters (compute 8.0 has none)");
     }
     case cudaLaunchAttributeProgrammaticEvent:
-        return refuse("cudaLaunchAttributeProgrammaticEvent");
+        return not_supported("cudaLaunchAttributeProgrammaticEvent");
     case cudaLaunchAttributeLaunchCompletionEvent:
-        return refuse("cudaLaunchAttributeLaunchCompletionEvent");
+        return not_supported("cudaLaunchAttributeLaunchCompletionEvent");
     case cudaLaunchAttributeDeviceUpdatableKernelNode:
-        return refuse("cudaLaunchAttributeDeviceUpdatableKernelNode");
+        return not_supported("cudaLaunchAttributeDeviceUpdatableKernelNode");
     default:
-        return refuse(("launch attribute " + std::to_string(a.id)).c_str());
+        return not_supported(("launch attribute " + std::to_string(a.id)).c_str());
     }
 }
 
@@ -107,30 +107,31 @@ void run(const prepared &p)
 {
     resolved k;
     if (cudaError_t e = resolve(p.function, p.device, k); e != cudaSuccess)
-        return fault(e, "a kernel that was queued is there no more");
-    launch how;
-    how.grid = {p.grid.x, p.grid.y, p.grid.z};
-    how.block = {p.block.x, p.block.y, p.block.z};
-    how.dynamic_shared = static_cast<std::uint32_t>(p.dynamic_shared);
-    how.parameters = p.parameters;
-    how.device = p.device;
-    how.closed = closed_memory(p.device);
+        return set_sticky_error(e, "a kernel that was queued is there no more");
+    launch config;
+    config.grid = {p.grid.x, p.grid.y, p.grid.z};
+    config.block = {p.block.x, p.block.y, p.block.z};
+    config.dynamic_shared = static_cast<std::uint32_t>(p.dynamic_shared);
+    config.parameters = p.parameters;
+    config.device = p.device;
+    config.closed = inaccessible_memory(p.device);
     if (p.cooperative) {
         const auto workspace = new_grid_workspace(p.device);
         if (!workspace)
-            return fault(cudaErrorLaunchFailure, "no addresses are left for a cooperative launch");
-        how.grid_workspace = *workspace;
+            return set_sticky_error(cudaErrorLaunchFailure,
+                                    "no addresses are left for a cooperative launch");
+        config.grid_workspace = *workspace;
     }
     const kernel_work before = work_so_far();
-    const outcome end = k.code->run(*k.info, how);
+    const outcome end = k.code->run(*k.info, config);
     const kernel_work after = work_so_far();
     timeline::instance().ran_kernel(
         demangled_name(k.info->name), std::uint64_t{p.grid.x} * p.grid.y * p.grid.z,
         after.warp_instructions - before.warp_instructions, after.sectors - before.sectors,
         after.peer_bytes - before.peer_bytes);
-    if (p.cooperative) memory::instance().release(how.grid_workspace);
+    if (p.cooperative) memory::instance().release(config.grid_workspace);
     // As on hardware the launch itself succeeds; a later call surfaces the fault.
-    if (end.error != 0) fault(static_cast<cudaError_t>(end.error), end.message);
+    if (end.error != 0) set_sticky_error(static_cast<cudaError_t>(end.error), end.message);
 }
 
 } // namespace
@@ -160,8 +161,8 @@ cudaError_t prepare(const void *function, dim3 grid, dim3 block, void **argument
 
 namespace {
 
-cudaError_t run(const void *function, dim3 grid, dim3 block, void **arguments,
-                std::size_t dynamic_shared, cudaStream_t stream, bool cooperative)
+cudaError_t queue_launch(const void *function, dim3 grid, dim3 block, void **arguments,
+                         std::size_t dynamic_shared, cudaStream_t stream, bool cooperative)
 {
     if (!valid(stream))
         return fail_because(cudaErrorInvalidResourceHandle, "its stream does not exist");
@@ -188,16 +189,18 @@ extern "C" {
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
                              std::size_t dynamic_shared, cudaStream_t stream)
 {
-    return call(
-        [&] { return run(function, grid, block, arguments, dynamic_shared, stream, false); });
+    return call([&] {
+        return queue_launch(function, grid, block, arguments, dynamic_shared, stream, false);
+    });
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block,
                                         void **arguments, std::size_t dynamic_shared,
                                         cudaStream_t stream)
 {
-    return call(
-        [&] { return run(function, grid, block, arguments, dynamic_shared, stream, true); });
+    return call([&] {
+        return queue_launch(function, grid, block, arguments, dynamic_shared, stream, true);
+    });
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *function, void **arguments)
@@ -208,8 +211,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *functio
         for (unsigned i = 0; i < c->numAttrs; ++i)
             if (cudaError_t e = apply_attribute(c->attrs[i], cooperative); e != cudaSuccess)
                 return e;
-        return run(function, c->gridDim, c->blockDim, arguments, c->dynamicSmemBytes, c->stream,
-                   cooperative);
+        return queue_launch(function, c->gridDim, c->blockDim, arguments, c->dynamicSmemBytes,
+                            c->stream, cooperative);
     });
 }
 

@@ -33,7 +33,8 @@ struct range {
     address first, end;
 };
 
-// Prefetches and advice apply only to managed memory, in whole pages.
+// Prefetches and advice apply in whole pages, and only to managed memory: CUDA accepts other host
+// memory only if cudaDevAttrPageableMemoryAccess is nonzero, and here it is 0.
 cudaError_t managed_range(const void *p, std::size_t bytes, range &out)
 {
     const memory &m = memory::instance();
@@ -183,7 +184,8 @@ cudaError_t cudaMemPrefetchAsync(const void *p, std::size_t bytes, cudaMemLocati
         if (cudaError_t e = managed_range(p, bytes, r); e != cudaSuccess) return e;
         if (cudaError_t e = known_location(where); e != cudaSuccess) return e;
         for_each_range(r, [&](page_state &s) { s.prefetched = where; });
-        memory::instance().place(r.first, r.end - r.first, where.type == cudaMemLocationTypeDevice);
+        memory::instance().set_residency(r.first, r.end - r.first,
+                                         where.type == cudaMemLocationTypeDevice);
         return cudaSuccess;
     });
 }

@@ -19,15 +19,15 @@ std::string host_address_text(const void *p)
 
 } // namespace
 
-cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes, wanted want,
-                    bool write, side &out)
+cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes,
+                    expected_side expected, bool write, side &out)
 {
     const std::string its = write ? "its destination is " : "its source is ";
     if (!p) return fail_because(cudaErrorInvalidValue, its + "a null pointer");
     memory &m = memory::instance();
     const address at = as_address(p);
     if (!m.contains(at)) {
-        if (want == wanted::device)
+        if (expected == expected_side::device)
             return fail_because(cudaErrorInvalidValue, its + host_address_text(p));
         out.bytes = static_cast<std::byte *>(const_cast<void *>(p));
         out.pageable = !is_registered(p);
@@ -47,7 +47,7 @@ cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes, wa
         return misuse(finding_kind::out_of_bounds, "and runs past the end of the allocation");
     if (a->kind == memory_kind::heap) return cudaErrorInvalidValue; // accessible only to kernels
     const bool both = a->kind == memory_kind::pinned || a->kind == memory_kind::managed;
-    if (want == wanted::host && !both)
+    if (expected == expected_side::host && !both)
         return fail_because(cudaErrorInvalidValue,
                             its + "device memory, and the direction it was given says host");
     out = {m.at(at), at, m.shadow_at(at), a->kind == memory_kind::pinned, a->device};

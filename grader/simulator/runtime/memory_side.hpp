@@ -16,12 +16,12 @@ struct side {
     bool managed = false;
 };
 
-enum class wanted { host, device, any };
+enum class expected_side { host, device, any };
 
 // Finds the memory behind a pointer. Fails if it is on the wrong side, freed, or not inside one
 // allocation.
-cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes, wanted want,
-                    bool write, side &out);
+cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes,
+                    expected_side expected, bool write, side &out);
 
 // Distance in bytes from the first to the last byte of a box; false if it or the size overflows.
 bool extent_of(const box &, const layout &, std::uint64_t &bytes);

@@ -128,7 +128,7 @@ cudaError_t resolve(const void *function, resolved &out)
     return resolve(function, current_device(), out);
 }
 
-resolved known_as(const kernel_info &info)
+resolved find_loaded(const kernel_info &info)
 {
     resolved out;
     out.info = &info;
@@ -237,12 +237,12 @@ cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *host)
 {
     std::lock_guard guard(lock());
     *out = reinterpret_cast<cudaKernel_t>(find_kernel(host));
-    return *out ? cudaSuccess : record(cudaErrorInvalidDeviceFunction);
+    return *out ? cudaSuccess : set_last_error(cudaErrorInvalidDeviceFunction);
 }
 
 cudaError_t cudaGetKernel(cudaKernel_t *out, const void *host)
 {
-    return out ? __cudaGetKernel(out, host) : record(cudaErrorInvalidValue);
+    return out ? __cudaGetKernel(out, host) : set_last_error(cudaErrorInvalidValue);
 }
 
 } // extern "C"

@@ -40,7 +40,7 @@ const char *name_of(finding_kind kind)
         return "unsupported";
     case finding_kind::refused_launch:
         return "launch refused";
-    case finding_kind::lent_memory:
+    case finding_kind::non_global_argument:
         return "pointer to memory of its own given to a child";
     case finding_kind::unwatched:
         return "races not looked for to the end";

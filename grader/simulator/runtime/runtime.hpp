@@ -1,4 +1,4 @@
-// Declarations shared by the files of the CUDA runtime look-alike: lock, errors, devices, kernels.
+// Declarations that the files of the CUDA runtime share: lock, errors, devices, kernels.
 //
 // Unless work is deferred (work.hpp), a kernel or copy has completed when the call that queued it
 // returns. Durations are never measured.
@@ -17,13 +17,13 @@ namespace simulator::runtime {
 
 std::recursive_mutex &lock(); // held during every API call, so host threads take turns
 
-// Errors. A kernel's fault is sticky: once a call has returned it, every later call returns it.
-// Other errors are reported once by cudaGetLastError, per host thread.
-cudaError_t standing_fault(); // the fault of an earlier kernel, if any, marked as surfaced
-cudaError_t current_fault();  // the same, not marked
-inline bool fault_stands() { return current_fault() != cudaSuccess; }
-cudaError_t record(cudaError_t result); // remembers an error for cudaGetLastError; returns it
-void fault(cudaError_t kernel_error, const std::string &message);
+// Errors. A kernel's fault is a sticky error: once a call has returned it, every later call
+// returns it. Other errors are reported once by cudaGetLastError, per host thread.
+cudaError_t sticky_error();         // cudaSuccess without a fault
+cudaError_t surface_sticky_error(); // the same; from now on cudaGetLastError returns it, too
+inline bool has_sticky_error() { return sticky_error() != cudaSuccess; }
+cudaError_t set_last_error(cudaError_t result); // for cudaGetLastError, except success; returns it
+void set_sticky_error(cudaError_t, const std::string &message); // the first one stays
 void silence_fault_messages(); // the runtime prints no messages about kernel faults from now on
 bool has_harness();
 void complain(const std::string &message); // one line on stderr, prefixed with "simulator: "
@@ -40,7 +40,7 @@ struct failure_reason {
 };
 failure_reason take_failure_reason(); // everything set since the last take
 // For an unsupported feature: prints a message, adds a finding, returns an error.
-cudaError_t refuse(const char *function);
+cudaError_t not_supported(const char *function);
 
 // The runtime's state per host thread; accessed under the lock.
 struct host_thread {
@@ -51,13 +51,13 @@ struct host_thread {
 };
 host_thread &this_thread();
 
-// Every API function wraps its body in this: lock, sticky fault, body, record.
+// Every API function wraps its body in this: lock, sticky error, body, last error.
 template <typename function> cudaError_t call(function body)
 {
     std::lock_guard guard(lock());
-    if (this_thread().in_host_function) return record(cudaErrorNotPermitted);
-    const cudaError_t standing = standing_fault();
-    return record(standing != cudaSuccess ? standing : body());
+    if (this_thread().in_host_function) return set_last_error(cudaErrorNotPermitted);
+    const cudaError_t sticky = surface_sticky_error();
+    return set_last_error(sticky != cudaSuccess ? sticky : body());
 }
 
 // Devices. SIMULATOR_DEVICES sets their number (default 1).
@@ -65,7 +65,8 @@ int device_count();
 int current_device(); // of the calling host thread
 bool valid_device(int device);
 cudaError_t attribute_of(int device, cudaDeviceAttr, int &value);
-std::uint8_t closed_memory(int device); // shadow bits of the memory that its kernels cannot access
+// The shadow bits of the memory that kernels of this device cannot access.
+std::uint8_t inaccessible_memory(int device);
 // Bit 8 * device + peer: revokes access, now and for the future.
 void close_peers(std::uint64_t pairs);
 // True if `device` can be given access to the memory of `peer`.
@@ -73,7 +74,7 @@ bool can_be_peer(int device, int peer);
 void revoke_pool_access(); // from devices that may not be peers any more
 // True if either device has peer access, so a copy is not staged on the host.
 bool copies_directly(int from, int to);
-// The minimum for all compute capabilities in the CUDA guide.
+// The least of all compute capabilities in the CUDA Programming Guide.
 constexpr int texels_of_linear_memory = 1 << 27;
 
 // Kernels, found by their host function or by the handle of __cudaGetKernel.
@@ -83,7 +84,7 @@ struct resolved {
     module *code = nullptr;
     const kernel_info *info = nullptr;
 };
-resolved known_as(const kernel_info &); // for loaded code; `handle` is null if it has none
+resolved find_loaded(const kernel_info &); // `handle` is null if no host function names the kernel
 // Checks a launch against the limits of device and kernel; refused_text describes the violation.
 cudaError_t check_limits(const resolved &, dim3 grid, dim3 block, std::size_t dynamic_shared,
                          bool cooperative);

@@ -41,13 +41,13 @@ cudaError_t record_event(cudaEvent_t e, cudaStream_t stream)
         return fail_because(cudaErrorInvalidResourceHandle,
                             "the event was made on device " + std::to_string(e->device) +
                                 " and the stream on device " + std::to_string(s.device));
-    // If this is refused, the event stays unchanged.
-    if (!s.into && is_legacy(stream))
+    // If the capture forbids this, the event stays unchanged.
+    if (!s.active_capture && is_legacy(stream))
         if (cudaError_t error = check_legacy(s); error != cudaSuccess) return error;
-    e->into = s.into;
-    e->nodes = s.tail;
-    if (s.into) return cudaSuccess;
-    e->at = queue(s, {cudaGraphNodeTypeEventRecord});
+    e->recorded_in = s.active_capture;
+    e->nodes = s.capture_dependencies;
+    if (s.active_capture) return cudaSuccess;
+    e->recorded = queue(s, {cudaGraphNodeTypeEventRecord});
     return cudaSuccess;
 }
 
@@ -55,34 +55,34 @@ cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t e)
 {
     if (check(e) != cudaSuccess || !valid(stream)) return cudaErrorInvalidResourceHandle;
     stream_state &s = state_of(stream);
-    if (e->into) return join(s, *e);
-    if (s.into) return invalidate_capture(s, cudaErrorStreamCaptureIsolation);
-    if (!e->at) {
+    if (e->recorded_in) return join_capture(s, *e);
+    if (s.active_capture) return invalidate_capture(s, cudaErrorStreamCaptureIsolation);
+    if (!e->recorded) {
         timeline::instance().idle_wait();
         return cudaSuccess;
     }
     timeline_step wait;
     wait.kind = step_kind::event_wait;
     wait.device = wait.device_of_stream = s.device;
-    wait.of = s.id;
-    wait.after = steps_of(front_of(s));
-    wait.after.push_back(e->at->step);
+    wait.stream_or_thread = s.id;
+    wait.after = steps_of(next_dependencies(s));
+    wait.after.push_back(e->recorded->step);
     timeline::instance().add(std::move(wait));
-    s.also.push_back(e->at);
+    s.extra_dependencies.push_back(e->recorded);
     return cudaSuccess;
 }
 
-template <typename function> cudaError_t with_state(cudaStream_t s, function body)
+template <typename function> cudaError_t with_stream(cudaStream_t s, function body)
 {
-    return in(s, [&] { return body(state_of(s)); });
+    return in_stream(s, [&] { return body(state_of(s)); });
 }
 
 // An event's state can be queried unless it was recorded in a capture.
-template <typename function> cudaError_t at(cudaEvent_t e, function body)
+template <typename function> cudaError_t with_event(cudaEvent_t e, function body)
 {
     return call([&] {
         if (cudaError_t error = check(e); error != cudaSuccess) return error;
-        return e->into ? cudaErrorCapturedEvent : body();
+        return e->recorded_in ? cudaErrorCapturedEvent : body();
     });
 }
 
@@ -131,8 +131,8 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int 
 cudaError_t cudaStreamDestroy(cudaStream_t s)
 {
     return call([&] {
-        if (!remove_stream(s)) return cudaErrorInvalidResourceHandle; // a default stream, too
-        forget(*s);
+        if (!remove_stream(s)) return cudaErrorInvalidResourceHandle; // also for a default stream
+        detach_stream(*s);
         delete s;
         return cudaSuccess;
     });
@@ -140,19 +140,19 @@ cudaError_t cudaStreamDestroy(cudaStream_t s)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t s)
 {
-    return with_state(s, [&](stream_state &state) {
+    return with_stream(s, [&](stream_state &state) {
         if (cudaError_t e = refuse_if_capturing(state); e != cudaSuccess) return e;
-        finish("cudaStreamSynchronize", front_of(state));
-        return standing_fault();
+        wait_for("cudaStreamSynchronize", next_dependencies(state));
+        return surface_sticky_error();
     });
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t s)
 {
-    return with_state(s, [&](stream_state &state) {
+    return with_stream(s, [&](stream_state &state) {
         if (cudaError_t e = refuse_if_capturing(state); e != cudaSuccess) return e;
-        const bool ended = poll("cudaStreamQuery", front_of(state));
-        const cudaError_t e = standing_fault();
+        const bool ended = poll("cudaStreamQuery", next_dependencies(state));
+        const cudaError_t e = surface_sticky_error();
         return e != cudaSuccess || ended ? e : cudaErrorNotReady;
     });
 }
@@ -180,9 +180,9 @@ cudaError_t cudaStreamGetDevice(cudaStream_t s, int *out)
 cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaStreamAttrID which,
                                    const cudaStreamAttrValue *value)
 {
-    return with_state(s, [&](stream_state &state) {
+    return with_stream(s, [&](stream_state &state) {
         if (!value) return cudaErrorInvalidValue;
-        if (!known_attribute(which)) return refuse("this attribute of a stream");
+        if (!known_attribute(which)) return not_supported("this attribute of a stream");
         if (which == cudaStreamAttributePriority)
             state.priority = std::clamp(value->priority, greatest_priority, 0);
         state.attributes[which] = *value;
@@ -193,9 +193,9 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaStreamAttrID which,
 cudaError_t cudaStreamGetAttribute(cudaStream_t s, cudaStreamAttrID which,
                                    cudaStreamAttrValue *value)
 {
-    return with_state(s, [&](stream_state &state) {
+    return with_stream(s, [&](stream_state &state) {
         if (!value) return cudaErrorInvalidValue;
-        if (!known_attribute(which)) return refuse("this attribute of a stream");
+        if (!known_attribute(which)) return not_supported("this attribute of a stream");
         const auto it = state.attributes.find(which);
         *value = it == state.attributes.end() ? cudaStreamAttrValue{} : it->second;
         if (which == cudaStreamAttributePriority) value->priority = state.priority;
@@ -205,7 +205,7 @@ cudaError_t cudaStreamGetAttribute(cudaStream_t s, cudaStreamAttrID which,
 
 cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
 {
-    return with_state(to, [&](stream_state &state) {
+    return with_stream(to, [&](stream_state &state) {
         if (!valid(from)) return cudaErrorInvalidResourceHandle;
         state.attributes = state_of(from).attributes;
         return cudaSuccess;
@@ -228,7 +228,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t callback,
         if (!valid(s)) return cudaErrorInvalidResourceHandle;
         if (cudaError_t e = refuse_if_capturing(state_of(s)); e != cudaSuccess) return e;
         // The callback receives the fault, so it runs even after one, unlike a host function.
-        const auto run = [=] { host().call(callback, s, current_fault(), data); };
+        const auto run = [=] { host().call(callback, s, sticky_error(), data); };
         return queue(s, {cudaGraphNodeTypeHost, run, true});
     });
 }
@@ -243,7 +243,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t function, void *data
 
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t s, void *, std::size_t, unsigned)
 {
-    return in(s, [] { return cudaSuccess; });
+    return in_stream(s, [] { return cudaSuccess; });
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)
@@ -275,7 +275,8 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned fla
 {
     return call([&] {
         if (flags & ~unsigned{cudaEventRecordExternal}) return cudaErrorInvalidValue;
-        if (flags && valid(s) && state_of(s).into) return refuse("external events in a capture");
+        if (flags && valid(s) && state_of(s).active_capture)
+            return not_supported("external events in a capture");
         return record_event(e, s);
     });
 }
@@ -287,17 +288,17 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
 
 cudaError_t cudaEventSynchronize(cudaEvent_t e)
 {
-    return at(e, [&] {
-        finish("cudaEventSynchronize", {e->at});
-        return standing_fault();
+    return with_event(e, [&] {
+        wait_for("cudaEventSynchronize", {e->recorded});
+        return surface_sticky_error();
     });
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t e)
 {
-    return at(e, [&] {
-        const bool ended = poll("cudaEventQuery", {e->at});
-        const cudaError_t error = standing_fault();
+    return with_event(e, [&] {
+        const bool ended = poll("cudaEventQuery", {e->recorded});
+        const cudaError_t error = surface_sticky_error();
         return error != cudaSuccess || ended ? error : cudaErrorNotReady;
     });
 }
@@ -309,13 +310,14 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
     return call([&] {
         if (!ms) return cudaErrorInvalidValue;
         for (cudaEvent_t e : {start, end})
-            if (check(e) != cudaSuccess || !(e->at || e->into) ||
+            if (check(e) != cudaSuccess || !(e->recorded || e->recorded_in) ||
                 (e->flags & cudaEventDisableTiming))
                 return cudaErrorInvalidResourceHandle;
-        if (start->into || end->into) return cudaErrorCapturedEvent;
-        if (!start->at->ended || !end->at->ended) return cudaErrorNotReady;
+        if (start->recorded_in || end->recorded_in) return cudaErrorCapturedEvent;
+        if (!start->recorded->ended || !end->recorded->ended) return cudaErrorNotReady;
         ++counters::instance().transfers.commands;
-        const double ticks = timeline::instance().between(start->at->step, end->at->step);
+        const double ticks =
+            timeline::instance().between(start->recorded->step, end->recorded->step);
         *ms = static_cast<float>(ticks * 1e-6);
         return cudaSuccess;
     });

@@ -24,14 +24,14 @@ cudaError_t copy_symbol(const char *function, bool to_symbol, const void *symbol
                         std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
                         cudaStream_t stream, until end)
 {
-    return in(stream, [&] {
+    return in_stream(stream, [&] {
         if (kind == cudaMemcpyHostToHost ||
             kind == (to_symbol ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice))
             return fail_because(cudaErrorInvalidMemcpyDirection, "a symbol is in device memory");
         void *part = nullptr, *memory = const_cast<void *>(other);
         if (cudaError_t e = part_of(symbol, bytes, offset, part); e != cudaSuccess) return e;
-        return copy(to_symbol ? linear(function, part, memory, bytes, kind)
-                              : linear(function, memory, part, bytes, kind),
+        return copy(to_symbol ? contiguous(function, part, memory, bytes, kind)
+                              : contiguous(function, memory, part, bytes, kind),
                     stream, end);
     });
 }

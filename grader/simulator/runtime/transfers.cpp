@@ -70,7 +70,7 @@ cudaError_t look_up(const copy_request &r, side &target, side &source)
     if (!extent_of(r.size, r.rows_to, bytes_to) || !extent_of(r.size, r.rows_from, bytes_from))
         return cudaErrorInvalidValue;
     const auto side_of = [any](bool host) {
-        return any ? wanted::any : host ? wanted::host : wanted::device;
+        return any ? expected_side::any : host ? expected_side::host : expected_side::device;
     };
     const cudaError_t e = look_up(r.function, r.to, bytes_to, side_of(to_host), true, target);
     return e != cudaSuccess
@@ -78,7 +78,7 @@ cudaError_t look_up(const copy_request &r, side &target, side &source)
                : look_up(r.function, r.from, bytes_from, side_of(from_host), false, source);
 }
 
-side at(const side &s, std::uint64_t offset)
+side advanced(const side &s, std::uint64_t offset)
 {
     return {s.bytes + offset, s.start + offset, s.shadow ? s.shadow + offset : nullptr, s.host,
             s.device};
@@ -115,8 +115,8 @@ void move(copy_request r, side target, side source)
         r.rows_to = packed(r.size);
     }
     each_row(r.size, [&](std::uint64_t y, std::uint64_t z) {
-        copy_row(at(target, y * r.rows_to.pitch + z * r.rows_to.slice),
-                 at(source, y * r.rows_from.pitch + z * r.rows_from.slice), r.size.width);
+        copy_row(advanced(target, y * r.rows_to.pitch + z * r.rows_to.slice),
+                 advanced(source, y * r.rows_from.pitch + z * r.rows_from.slice), r.size.width);
     });
     if (!target.shadow) host().write(r.to, rows, written.data());
 }
@@ -126,8 +126,8 @@ void copy_now(const copy_request &r)
 {
     side target, source;
     if (look_up(r, target, source) == cudaSuccess) return move(r, target, source);
-    fault(cudaErrorIllegalAddress,
-          std::string(r.function) + ": memory was freed before the copy had its turn");
+    set_sticky_error(cudaErrorIllegalAddress,
+                     std::string(r.function) + ": memory was freed before the copy had its turn");
 }
 
 task task_of(const copy_request &r)
@@ -137,8 +137,8 @@ task task_of(const copy_request &r)
 
 } // namespace
 
-copy_request linear(const char *function, void *to, const void *from, std::size_t bytes,
-                    cudaMemcpyKind kind)
+copy_request contiguous(const char *function, void *to, const void *from, std::size_t bytes,
+                        cudaMemcpyKind kind)
 {
     return {function, to, {bytes, bytes}, from, {bytes, bytes}, {bytes}, kind};
 }
@@ -152,18 +152,19 @@ cudaError_t copy(copy_request r, cudaStream_t stream, until end)
     if (cudaError_t e = look_up(r, target, source); e != cudaSuccess) return e;
     stream_state &s = state_of(stream);
     // Pageable host memory is read during the call, even if the copy runs later.
-    if (defers_work() && !s.into && source.pageable) stage(r, source);
-    const cudaError_t queued = way_of(target, source) == copy_way::between_devices
-                                   ? queue_between(stream, task_of(r), target.device, source.device)
-                                   : queue(stream, task_of(r));
-    if (queued != cudaSuccess || s.into) return queued;
+    if (defers_work() && !s.active_capture && source.pageable) stage(r, source);
+    const cudaError_t queued =
+        way_of(target, source) == copy_way::between_devices
+            ? queue_peer_copy(stream, task_of(r), target.device, source.device)
+            : queue(stream, task_of(r));
+    if (queued != cudaSuccess || s.active_capture) return queued;
     // The host does not wait for copies inside a device, but always for copies to pageable memory.
     const bool waits = end == until::copied && (target.host || source.host);
     if (waits || target.pageable)
-        finish(r.function, {s.last});
-    else if (source.pageable) // already read; the host is busy until the copy ends
+        wait_for(r.function, {s.last});
+    else if (source.pageable) // already read; only the timeline has the host wait for the copy
         timeline::instance().host_waits(r.function, steps_of({s.last}));
-    return fault_stands() && defers_work() ? standing_fault() : cudaSuccess;
+    return has_sticky_error() && defers_work() ? surface_sticky_error() : cudaSuccess;
 }
 
 namespace {
@@ -171,17 +172,17 @@ namespace {
 // The body of a call that copies.
 cudaError_t copy_in(cudaStream_t stream, const copy_request &r, until end)
 {
-    return in(stream, [&] { return copy(r, stream, end); });
+    return in_stream(stream, [&] { return copy(r, stream, end); });
 }
 
-copy_request planar(const char *function, void *to, std::size_t pitch_to, const void *from,
-                    std::size_t pitch_from, std::size_t width, std::size_t height,
-                    cudaMemcpyKind kind)
+copy_request pitched(const char *function, void *to, std::size_t pitch_to, const void *from,
+                     std::size_t pitch_from, std::size_t width, std::size_t height,
+                     cudaMemcpyKind kind)
 {
     return {function, to, {pitch_to}, from, {pitch_from}, {width, height}, kind};
 }
 
-// The same for an array, where positions count elements, or for memory.
+// Like place_of in memory_side.hpp, also for an array, whose positions count elements.
 cudaError_t place_of(cudaArray_t array, const cudaPitchedPtr &p, const cudaPos &from,
                      const box &size, std::byte *&at, layout &rows)
 {
@@ -218,7 +219,7 @@ cudaError_t request_of(const char *function, const cudaMemcpy3DParms &p, copy_re
 cudaError_t copy_3d(const char *function, const cudaMemcpy3DParms *p, cudaStream_t stream,
                     until end)
 {
-    return in(stream, [&] {
+    return in_stream(stream, [&] {
         if (!p) return cudaErrorInvalidValue;
         copy_request r;
         const cudaError_t e = request_of(function, *p, r);
@@ -240,7 +241,7 @@ cudaError_t copy_task(const cudaMemcpy3DParms &p, task &out)
 
 cudaError_t copy_task(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind, task &out)
 {
-    const auto r = linear("cudaMemcpy", to, from, bytes, kind);
+    const auto r = contiguous("cudaMemcpy", to, from, bytes, kind);
     side target, source;
     if (r.size.empty()) return cudaErrorInvalidValue;
     out = task_of(r);
@@ -256,20 +257,20 @@ extern "C" {
 
 cudaError_t cudaMemcpy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind)
 {
-    return copy_in(nullptr, linear("cudaMemcpy", to, from, bytes, kind), until::copied);
+    return copy_in(nullptr, contiguous("cudaMemcpy", to, from, bytes, kind), until::copied);
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream)
 {
-    return copy_in(stream, linear("cudaMemcpyAsync", to, from, bytes, kind), until::queued);
+    return copy_in(stream, contiguous("cudaMemcpyAsync", to, from, bytes, kind), until::queued);
 }
 
 cudaError_t cudaMemcpy2D(void *to, std::size_t pitch_to, const void *from, std::size_t pitch_from,
                          std::size_t width, std::size_t height, cudaMemcpyKind kind)
 {
     return copy_in(nullptr,
-                   planar("cudaMemcpy2D", to, pitch_to, from, pitch_from, width, height, kind),
+                   pitched("cudaMemcpy2D", to, pitch_to, from, pitch_from, width, height, kind),
                    until::copied);
 }
 
@@ -277,9 +278,9 @@ cudaError_t cudaMemcpy2DAsync(void *to, std::size_t pitch_to, const void *from,
                               std::size_t pitch_from, std::size_t width, std::size_t height,
                               cudaMemcpyKind kind, cudaStream_t stream)
 {
-    return copy_in(stream,
-                   planar("cudaMemcpy2DAsync", to, pitch_to, from, pitch_from, width, height, kind),
-                   until::queued);
+    return copy_in(
+        stream, pitched("cudaMemcpy2DAsync", to, pitch_to, from, pitch_from, width, height, kind),
+        until::queued);
 }
 
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
@@ -289,10 +290,10 @@ cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_d
         if (!valid_device(to_device) || !valid_device(from_device)) return cudaErrorInvalidDevice;
         // It follows all earlier work of both devices and precedes all later work.
         for (const int d : {to_device, from_device, current_device()})
-            finish_streams("cudaMemcpyPeer", d);
-        const auto r = linear("cudaMemcpyPeer", to, from, bytes, cudaMemcpyDeviceToDevice);
+            wait_for_device("cudaMemcpyPeer", d);
+        const auto r = contiguous("cudaMemcpyPeer", to, from, bytes, cudaMemcpyDeviceToDevice);
         const cudaError_t e = copy(r, nullptr, until::copied);
-        finish_streams("cudaMemcpyPeer", current_device());
+        wait_for_device("cudaMemcpyPeer", current_device());
         return e;
     });
 }
@@ -300,12 +301,12 @@ cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_d
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
                                 std::size_t bytes, cudaStream_t stream)
 {
-    return in(stream, [&] {
+    return in_stream(stream, [&] {
         if (!valid_device(to_device) || !valid_device(from_device)) return cudaErrorInvalidDevice;
         // An H200's driver (580.159.04) refuses this too; cudaMemcpyAsync between devices may be
         // captured.
         if (cudaError_t e = refuse_if_capturing(state_of(stream)); e != cudaSuccess) return e;
-        return copy(linear("cudaMemcpyPeerAsync", to, from, bytes, cudaMemcpyDeviceToDevice),
+        return copy(contiguous("cudaMemcpyPeerAsync", to, from, bytes, cudaMemcpyDeviceToDevice),
                     stream, until::queued);
     });
 }

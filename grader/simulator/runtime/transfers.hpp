@@ -31,8 +31,8 @@ struct copy_request {
 };
 
 // A copy of consecutive bytes.
-copy_request linear(const char *function, void *to, const void *from, std::size_t bytes,
-                    cudaMemcpyKind);
+copy_request contiguous(const char *function, void *to, const void *from, std::size_t bytes,
+                        cudaMemcpyKind);
 
 enum class until { queued, copied };
 

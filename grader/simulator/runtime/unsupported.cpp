@@ -3,12 +3,12 @@
 // This file does not include the runtime's header, so that one list serves several toolkit
 // versions: every function here returns an error code and ignores its arguments.
 namespace simulator::runtime {
-int refuse_entry_point(
+int not_supported_entry_point(
     const char *name); // prints, records a finding, returns cudaErrorNotSupported
 }
 
 #define REFUSE(name)                                                                               \
-    extern "C" int name() { return simulator::runtime::refuse_entry_point(#name); }
+    extern "C" int name() { return simulator::runtime::not_supported_entry_point(#name); }
 
 // Per-thread default streams (_ptsz, _ptds) need nvcc's --default-stream per-thread.
 // clang-format off

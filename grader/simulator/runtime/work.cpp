@@ -47,9 +47,10 @@ void run(work &w)
 {
     w.ended = true; // set first: a graph's end must not wait for the work that ends it
     const step_id outer = timeline::instance().set_running(w.step);
-    if (w.what.run && (!fault_stands() || w.what.despite_fault)) run_task(w.what);
+    if (w.operation.run && (!has_sticky_error() || w.operation.despite_fault))
+        run_task(w.operation);
     timeline::instance().set_running(outer);
-    w.what.run = nullptr; // releases the captured objects
+    w.operation.run = nullptr; // releases the captured objects
     w.after.clear();
 }
 
@@ -74,18 +75,18 @@ std::set<const work *> needed_for(const work_ref &w)
 // The order least like that of queueing shows dependencies that are missing: prefers the work
 // queued last if it is ready, else its most recently queued dependency, and so on.
 std::size_t latest_queued(const std::vector<std::size_t> &runnable,
-                          const std::set<const work *> *of)
+                          const std::set<const work *> *among)
 {
     const auto &pending = all().pending;
-    const work *of_it = nullptr; // its dependencies precede it in `pending`
+    const work *dependent = nullptr; // its dependencies precede it in `pending`
     for (std::size_t i = pending.size(); i-- > 0;) {
         const work *w = pending[i].get();
-        const auto is_it = [w](const work_ref &a) { return a.get() == w; };
-        if (of_it ? std::none_of(of_it->after.begin(), of_it->after.end(), is_it)
-                  : of && !of->count(w))
+        const auto is_w = [w](const work_ref &a) { return a.get() == w; };
+        if (dependent ? std::none_of(dependent->after.begin(), dependent->after.end(), is_w)
+                      : among && !among->count(w))
             continue;
         if (ready(*w)) return i;
-        of_it = w;
+        dependent = w;
     }
     return runnable.back();
 }
@@ -97,16 +98,18 @@ std::size_t choose(std::size_t n)
     return all().random() % n;
 }
 
-// Runs one ready task: any, or one of `of`. Returns false if there is none.
-bool step(const std::set<const work *> *of)
+// Runs one ready work: any, or one of `among`. Returns false if there is none.
+bool run_one(const std::set<const work *> *among)
 {
     auto &pending = all().pending;
     std::vector<std::size_t> runnable;
-    for (std::size_t i = 0; i < pending.size(); ++i)
-        if (ready(*pending[i]) && (!of || of->count(pending[i].get()))) runnable.push_back(i);
+    for (std::size_t i = 0; i < pending.size(); ++i) {
+        const work *w = pending[i].get();
+        if (ready(*w) && (!among || among->count(w))) runnable.push_back(i);
+    }
     if (runnable.empty()) return false;
     const std::size_t which = settings().streams == stream_order::late
-                                  ? latest_queued(runnable, of)
+                                  ? latest_queued(runnable, among)
                                   : runnable[choose(runnable.size())];
     const work_ref w = pending[which];
     pending.erase(pending.begin() + static_cast<std::ptrdiff_t>(which));
@@ -119,7 +122,7 @@ void run_until(const work_ref &w)
 {
     const auto needed = needed_for(w);
     while (!w->ended)
-        if (!step(settings().streams == stream_order::random ? nullptr : &needed)) break;
+        if (!run_one(settings().streams == stream_order::random ? nullptr : &needed)) break;
 }
 
 step_kind kind_of(const task &t)
@@ -149,13 +152,13 @@ stream_state &legacy_of(int device)
 }
 
 // Returns the last work of every stream of a device; all other work of the streams precedes it.
-std::vector<work_ref> fronts_of(int device)
+std::vector<work_ref> last_work_of(int device)
 {
     std::vector<work_ref> all;
     for (stream_state *s : all_streams())
         if (s->device == device) {
             if (s->last) all.push_back(s->last);
-            all.insert(all.end(), s->also.begin(), s->also.end());
+            all.insert(all.end(), s->extra_dependencies.begin(), s->extra_dependencies.end());
         }
     return all;
 }
@@ -206,17 +209,17 @@ std::size_t created_streams() { return all().created.size(); }
 void keep_work(const stream_state &s)
 {
     auto &kept = legacy_of(s.device);
-    kept.also.insert(kept.also.end(), s.also.begin(), s.also.end());
-    if (s.last) kept.also.push_back(s.last);
+    kept.extra_dependencies.insert(kept.extra_dependencies.end(), s.extra_dependencies.begin(),
+                                   s.extra_dependencies.end());
+    if (s.last) kept.extra_dependencies.push_back(s.last);
 }
 
-std::vector<work_ref> front_of(stream_state &s)
+std::vector<work_ref> next_dependencies(stream_state &s)
 {
-    std::vector<work_ref> front = s.also;
+    std::vector<work_ref> front = s.extra_dependencies;
     if (s.last) front.push_back(s.last);
     const auto legacy = all().legacy.find(s.device);
-    const bool is_it = legacy != all().legacy.end() && &legacy->second == &s;
-    if (is_it) {
+    if (legacy != all().legacy.end() && &legacy->second == &s) {
         // The legacy stream follows all blocking streams of its device.
         for (stream_state *o : all_streams())
             if (o != &s && o->device == s.device && !(o->flags & cudaStreamNonBlocking) && o->last)
@@ -228,16 +231,16 @@ std::vector<work_ref> front_of(stream_state &s)
     return front;
 }
 
-work_ref start(const stream_state &s, task t, std::vector<work_ref> after)
+work_ref queue_after(const stream_state &s, task t, std::vector<work_ref> after)
 {
     auto w = std::make_shared<work>();
     timeline_step shown;
     shown.kind = kind_of(t);
     shown.device = shown.device_of_stream = s.device;
-    shown.of = s.id;
+    shown.stream_or_thread = s.id;
     shown.after = steps_of(after);
     w->step = timeline::instance().add(std::move(shown));
-    w->what = std::move(t);
+    w->operation = std::move(t);
     std::erase_if(after, [](const work_ref &a) { return a->ended; });
     w->after = std::move(after);
     if (!defers_work() && all().pending.empty()) {
@@ -246,40 +249,41 @@ work_ref start(const stream_state &s, task t, std::vector<work_ref> after)
     }
     all().pending.push_back(w);
     if (!defers_work()) run_until(w);
-    while (all().pending.size() > max_pending && step(nullptr)) {
+    while (all().pending.size() > max_pending && run_one(nullptr)) {
     }
     return w;
 }
 
 work_ref queue(stream_state &s, task t)
 {
-    auto after = front_of(s);
-    s.also.clear();
-    return s.last = start(s, std::move(t), std::move(after));
+    auto after = next_dependencies(s);
+    s.extra_dependencies.clear();
+    return s.last = queue_after(s, std::move(t), std::move(after));
 }
 
 cudaError_t queue(cudaStream_t stream, task t)
 {
     if (!valid(stream)) return cudaErrorInvalidResourceHandle;
     stream_state &s = state_of(stream);
-    if (s.into) return take(s, std::move(t));
+    if (s.active_capture) return capture_task(s, std::move(t));
     if (is_legacy(stream))
         if (cudaError_t e = check_legacy(s); e != cudaSuccess) return e;
     queue(s, std::move(t));
     return cudaSuccess;
 }
 
-cudaError_t queue_between(cudaStream_t stream, task t, int device, int other)
+cudaError_t queue_peer_copy(cudaStream_t stream, task t, int device, int other)
 {
     t.between_devices = true;
-    if (!valid(stream) || !is_legacy(stream) || state_of(stream).into)
+    if (!valid(stream) || !is_legacy(stream) || state_of(stream).active_capture)
         return queue(stream, std::move(t));
     stream_state &s = state_of(stream);
     std::vector<stream_state *> both;
     for (const int d : {device, other}) {
         stream_state &of = legacy_of(d);
-        const auto front = front_of(of);
-        if (&of != &s) s.also.insert(s.also.end(), front.begin(), front.end());
+        const auto front = next_dependencies(of);
+        if (&of != &s)
+            s.extra_dependencies.insert(s.extra_dependencies.end(), front.begin(), front.end());
         both.push_back(&of);
     }
     if (cudaError_t e = queue(stream, std::move(t)); e != cudaSuccess) return e;
@@ -301,19 +305,20 @@ void read_environment()
 
 bool defers_work() { return settings().streams != stream_order::immediate; }
 
-void finish(const char *function, const std::vector<work_ref> &all)
+void wait_for(const char *function, const std::vector<work_ref> &all)
 {
     timeline::instance().host_waits(function, steps_of(all));
     for (const work_ref &w : all)
         if (w && !w->ended) run_until(w);
 }
 
-void finish_streams(const char *function, int device)
+void wait_for_device(const char *function, int device)
 {
     // Wait for all streams together, so that their work can interleave.
-    std::vector<work_ref> left = fronts_of(device);
+    std::vector<work_ref> left = last_work_of(device);
     for (stream_state *s : all_streams())
-        if (s->device == device) std::erase_if(s->also, [](const auto &w) { return w->ended; });
+        if (s->device == device)
+            std::erase_if(s->extra_dependencies, [](const auto &w) { return w->ended; });
     timeline::instance().host_waits(function, steps_of(left));
     std::erase_if(left, [](const work_ref &w) { return w->ended; });
     if (left.empty()) return;
@@ -325,12 +330,12 @@ void finish_streams(const char *function, int device)
 
 bool has_pending_peer_copies(int device)
 {
-    const auto left = fronts_of(device);
+    const auto left = last_work_of(device);
     return std::any_of(left.begin(), left.end(), [](const work_ref &last) {
         if (last->ended) return false;
         const auto needed = needed_for(last);
         return std::any_of(needed.begin(), needed.end(),
-                           [](const work *w) { return w->what.between_devices; });
+                           [](const work *w) { return w->operation.between_devices; });
     });
 }
 
@@ -340,7 +345,7 @@ bool poll(const char *function, const std::vector<work_ref> &all)
     for (const work_ref &w : all) {
         if (!w || w->ended) continue;
         const auto needed = needed_for(w);
-        step(&needed);
+        run_one(&needed);
         ended = ended && w->ended;
     }
     // The host now knows that it has ended.

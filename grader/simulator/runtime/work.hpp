@@ -16,7 +16,7 @@
 
 namespace simulator::runtime {
 
-struct inner_graph; // defined in graphs.hpp
+struct child_graph; // defined in graphs.hpp
 
 // A repeatable operation; `run` owns everything that it needs.
 struct task {
@@ -24,13 +24,13 @@ struct task {
     std::function<void()> run = {};
     bool despite_fault = false; // runs even after a fault that cancels other queued work
     bool between_devices = false;
-    std::shared_ptr<const inner_graph> inner = {}; // a child graph: its steps run instead of `run`
+    std::shared_ptr<const child_graph> child = {}; // a child graph: its steps run instead of `run`
 };
 
 void run_task(const task &); // requires a task with something to run
 
 struct work { // a queued task
-    task what;
+    task operation;
     std::vector<std::shared_ptr<work>> after;
     bool ended = false;
     step_id step = 0;
@@ -43,11 +43,13 @@ struct stream_state {
     unsigned flags = cudaStreamDefault;
     int priority = 0, device = 0;
     unsigned long long id = 1;
-    work_ref last = nullptr;            // null if nothing was queued yet
-    std::vector<work_ref> also = {};    // further dependencies of the next work
-    std::shared_ptr<capture> into = {}; // null if not capturing
+    work_ref last = nullptr; // null if nothing was queued yet
+    // Dependencies of the next work besides `last`, such as events that the stream waits for.
+    std::vector<work_ref> extra_dependencies = {};
+    std::shared_ptr<capture> active_capture = {}; // null if the stream does not capture
     std::map<cudaStreamAttrID, cudaStreamAttrValue> attributes = {};
-    std::vector<cudaGraphNode_t> tail = {}; // dependencies of the next captured node
+    // Dependencies of the next captured node.
+    std::vector<cudaGraphNode_t> capture_dependencies = {};
 };
 
 constexpr int greatest_priority = -5; // the least is 0
@@ -61,7 +63,7 @@ bool remove_stream(cudaStream_t); // false if it was not created
 std::size_t created_streams();    // number created and not destroyed
 
 // Wraps the body of a call that works in a stream.
-template <typename function> cudaError_t in(cudaStream_t stream, function body)
+template <typename function> cudaError_t in_stream(cudaStream_t stream, function body)
 {
     return call([&] { return valid(stream) ? body() : cudaErrorInvalidResourceHandle; });
 }
@@ -72,13 +74,14 @@ cudaError_t queue(cudaStream_t, task);
 work_ref queue(stream_state &, task);
 // Queues a copy between two devices. In the legacy stream it follows everything queued earlier on
 // either device and precedes everything queued later, so that no two such copies of a device
-// overlap. This is documented, and H200s behave so.
-cudaError_t queue_between(cudaStream_t, task, int device, int other);
+// overlap, as the CUDA Programming Guide says and H200s do.
+cudaError_t queue_peer_copy(cudaStream_t, task, int device, int other);
 // Returns the dependencies of the next work in a stream; some may have ended.
-std::vector<work_ref> front_of(stream_state &);
+std::vector<work_ref> next_dependencies(stream_state &);
 std::vector<step_id> steps_of(const std::vector<work_ref> &);
-// Starts work that is not the stream's next work; the timeline shows it in that stream.
-work_ref start(const stream_state &, task, std::vector<work_ref> after);
+// Queues work behind `after` only: it does not become the stream's last work. The timeline shows
+// it in that stream.
+work_ref queue_after(const stream_state &, task, std::vector<work_ref> after);
 
 // Allocates device memory; 0 bytes yield null.
 cudaError_t allocate(void **out, std::size_t bytes, memory_kind, int device);
@@ -97,15 +100,15 @@ cudaError_t fill_task(const cudaMemsetParams &, task &out);
 bool defers_work(); // true if work may run later than it is queued
 // Runs the remaining work of these, for which the host waits in `function`; null entries are
 // skipped.
-void finish(const char *function, const std::vector<work_ref> &);
-void finish_streams(const char *function, int device);
+void wait_for(const char *function, const std::vector<work_ref> &);
+void wait_for_device(const char *function, int device);
 // True if pending work of the device is, or follows, a copy between devices.
 bool has_pending_peer_copies(int device);
 // Runs one pending dependency of each, so that polling loops end. Returns true if all have ended.
 bool poll(const char *function, const std::vector<work_ref> &);
 
 // Stream capture.
-cudaError_t take(stream_state &, task); // adds a node to the capture
+cudaError_t capture_task(stream_state &, task); // adds a node to the capture
 // Fails if work in the legacy stream would have to wait for streams that capture.
 cudaError_t check_legacy(const stream_state &legacy);
 // Called by functions that may wait: fails while this thread or, in global mode, any thread
@@ -113,12 +116,12 @@ cudaError_t check_legacy(const stream_state &legacy);
 cudaError_t refuse_while_capturing();
 cudaError_t refuse_if_capturing(stream_state &);             // invalidates the capture
 cudaError_t invalidate_capture(stream_state &, cudaError_t); // the same; returns the given error
-// Makes a stream depend on an event of a capture; the stream captures from then on.
-cudaError_t join(stream_state &, const CUevent_st &);
-// The stream ends, but waits for its device still cover its work.
+// Makes a stream wait for an event of a capture; the stream joins the capture.
+cudaError_t join_capture(stream_state &, const CUevent_st &);
+// The stream ends, but waits for its device still include its work.
 void keep_work(const stream_state &);
 // Called before a stream is destroyed: its work stays, its capture ends.
-void forget(stream_state &);
+void detach_stream(stream_state &);
 
 } // namespace simulator::runtime
 
@@ -128,8 +131,8 @@ struct CUevent_st {
     unsigned flags = 0;
     int device = 0;
     // Null if never recorded, or recorded only in a capture.
-    simulator::runtime::work_ref at = nullptr;
-    // Set if recorded in a capturing stream.
-    std::shared_ptr<simulator::runtime::capture> into = {};
+    simulator::runtime::work_ref recorded = nullptr;
+    // The capture and its nodes that the event stands for, if recorded in a capturing stream.
+    std::shared_ptr<simulator::runtime::capture> recorded_in = {};
     std::vector<cudaGraphNode_t> nodes = {};
 };

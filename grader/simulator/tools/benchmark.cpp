@@ -1,7 +1,7 @@
 // Speed of the simulator: nanoseconds per thread instruction, for several kernels and four levels
 // of checking.
 //
-//   benchmark KERNELS.ptx     the PTX that nvcc makes of tests/kernels.cu
+//   benchmark_simulator KERNELS.ptx     the PTX that nvcc makes of tests/kernels.cu
 #include "simulator/machine/counters.hpp"
 #include "simulator/machine/finding.hpp"
 #include "simulator/machine/machine.hpp"
@@ -49,12 +49,12 @@ void run(module &m, const job &j)
     for (std::size_t a = 0; a < j.arguments.size(); ++a)
         std::memcpy(bytes.data() + k->parameters[a].offset, &j.arguments[a],
                     k->parameters[a].bytes);
-    launch how;
-    how.grid = j.grid;
-    how.block = j.block;
-    how.dynamic_shared = j.shared;
-    how.parameters = bytes;
-    const outcome o = m.run(*k, how);
+    launch config;
+    config.grid = j.grid;
+    config.block = j.block;
+    config.dynamic_shared = j.shared;
+    config.parameters = bytes;
+    const outcome o = m.run(*k, config);
     if (o.error != 0) throw std::runtime_error(o.message);
 }
 
@@ -86,12 +86,12 @@ double thread_instructions(module &m, const job &j)
 void measure(module &m, const job &j)
 {
     double n = thread_instructions(m, j), ns[4];
-    for (int depth = 0; depth < 4; ++depth) {
-        settings().check_memory = depth > 0;
-        settings().count = depth > 0;
-        settings().check_initialised = depth > 1;
-        settings().check_races = depth > 2;
-        ns[depth] = seconds(m, j) * 1e9 / n;
+    for (int level = 0; level < 4; ++level) {
+        settings().check_memory = level > 0;
+        settings().count = level > 0;
+        settings().check_initialised = level > 1;
+        settings().check_races = level > 2;
+        ns[level] = seconds(m, j) * 1e9 / n;
     }
     std::printf("%-28s %12.0f %10.2f %18.2f %12.2f %12.2f\n", j.name, n, ns[0], ns[1], ns[2],
                 ns[3]);

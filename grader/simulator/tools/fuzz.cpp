@@ -75,19 +75,19 @@ void add_examples(const std::string &path, std::vector<example> &out)
     if (!any) out.push_back({whole, false});
 }
 
-using dice = std::mt19937_64;
-std::size_t below(dice &d, std::size_t n) { return n == 0 ? 0 : d() % n; }
+using random_engine = std::mt19937_64;
+std::size_t random_below(random_engine &d, std::size_t n) { return n == 0 ? 0 : d() % n; }
 
 // Picks a random word of PTX; returns its position and length.
-std::pair<std::size_t, std::size_t> word_of(dice &d, const std::string &text)
+std::pair<std::size_t, std::size_t> word_of(random_engine &d, const std::string &text)
 {
     static const std::string between = " \t\n,;[](){}";
-    std::size_t first = text.find_first_not_of(between, below(d, text.size()));
+    std::size_t first = text.find_first_not_of(between, random_below(d, text.size()));
     if (first == text.npos) return {0, 0};
     return {first, std::min(text.find_first_of(between, first), text.size()) - first};
 }
 
-void damage_text(dice &d, std::string &text, const std::string &other)
+void damage_text(random_engine &d, std::string &text, const std::string &other)
 {
     static const char *const strange[] = {
         "0",     "-1",         "4294967296", "18446744073709551615",
@@ -96,12 +96,12 @@ void damage_text(dice &d, std::string &text, const std::string &other)
         "@%p1 ", "_",          ".v4",        ".b64",
         ".u8",   "0x7fffffff", "%tid.x",     ""};
     auto [at, length] = word_of(d, text);
-    switch (below(d, 7)) {
+    switch (random_below(d, 7)) {
     case 0:
         text.erase(at, length);
         break;
     case 1:
-        text.replace(at, length, strange[below(d, std::size(strange))]);
+        text.replace(at, length, strange[random_below(d, std::size(strange))]);
         break;
     case 2: { // a word from another place
         auto [from, n] = word_of(d, other);
@@ -109,7 +109,7 @@ void damage_text(dice &d, std::string &text, const std::string &other)
         break;
     }
     case 3: { // a line from another place
-        std::size_t from = other.rfind('\n', below(d, other.size()));
+        std::size_t from = other.rfind('\n', random_below(d, other.size()));
         if (from == other.npos) break;
         std::size_t end = std::min(other.find('\n', from + 1), other.size());
         std::size_t to = std::min(text.find('\n', at), text.size());
@@ -117,43 +117,44 @@ void damage_text(dice &d, std::string &text, const std::string &other)
         break;
     }
     case 4:
-        text.erase(at, below(d, 200));
+        text.erase(at, random_below(d, 200));
         break;
     case 5:
-        if (!text.empty()) text[below(d, text.size())] = static_cast<char>(d());
+        if (!text.empty()) text[random_below(d, text.size())] = static_cast<char>(d());
         break;
     default:
-        if (below(d, 8) == 0) text.resize(below(d, text.size()));
+        if (random_below(d, 8) == 0) text.resize(random_below(d, text.size()));
     }
 }
 
-void damage_binary(dice &d, std::string &image)
+void damage_binary(random_engine &d, std::string &image)
 {
     const std::size_t head = std::min<std::size_t>(image.size(), 160);
-    switch (below(d, 4)) {
+    switch (random_below(d, 4)) {
     case 0:
-        if (head != 0) image[below(d, head)] = static_cast<char>(d());
+        if (head != 0) image[random_below(d, head)] = static_cast<char>(d());
         break;
     case 1:
         if (head >= 8) {
-            const std::uint64_t v = below(d, 2) ? d() : ~std::uint64_t{0} << below(d, 64);
-            std::memcpy(image.data() + below(d, head - 7), &v, 8);
+            const std::uint64_t v =
+                random_below(d, 2) ? d() : ~std::uint64_t{0} << random_below(d, 64);
+            std::memcpy(image.data() + random_below(d, head - 7), &v, 8);
         }
         break;
     case 2:
-        image.resize(below(d, image.size()));
+        image.resize(random_below(d, image.size()));
         break;
     default:
-        if (!image.empty()) image[below(d, image.size())] = static_cast<char>(d());
+        if (!image.empty()) image[random_below(d, image.size())] = static_cast<char>(d());
     }
 }
 
 example damaged(const std::vector<example> &examples, std::uint64_t seed)
 {
-    dice d(seed);
-    example e = examples[below(d, examples.size())];
-    const example &other = examples[below(d, examples.size())];
-    for (std::size_t n = 1 + below(d, 5); n > 0; --n)
+    random_engine d(seed);
+    example e = examples[random_below(d, examples.size())];
+    const example &other = examples[random_below(d, examples.size())];
+    for (std::size_t n = 1 + random_below(d, 5); n > 0; --n)
         e.binary ? damage_binary(d, e.text) : damage_text(d, e.text, other.text);
     return e;
 }
@@ -167,12 +168,12 @@ void run(module &m, const kernel_info &k, address buffer)
         const std::uint64_t v = p.bytes == 8 ? buffer : 40;
         std::memcpy(bytes.data() + p.offset, &v, std::min<std::size_t>(p.bytes, 8));
     }
-    launch how;
-    how.grid = {2, 1, 1};
-    how.block = {64, 1, 1};
-    how.dynamic_shared = 1024;
-    how.parameters = bytes;
-    m.run(k, how);
+    launch config;
+    config.grid = {2, 1, 1};
+    config.block = {64, 1, 1};
+    config.dynamic_shared = 1024;
+    config.parameters = bytes;
+    m.run(k, config);
 }
 
 void attempt_text(const std::string &text)

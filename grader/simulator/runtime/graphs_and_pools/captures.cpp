@@ -11,26 +11,27 @@ namespace {
 
 void end_capture(const std::shared_ptr<capture> &c)
 {
-    for (stream_state *s : c->members) {
-        s->into = nullptr;
-        s->tail.clear();
+    for (stream_state *s : c->streams) {
+        s->active_capture = nullptr;
+        s->capture_dependencies.clear();
     }
     handles().captures.erase(c);
-    c->graph->captures = false;
+    c->graph->capturing = false;
 }
 
 // True if all work queued by the streams of a capture leads to the stream that began it.
 bool is_joined(const capture &c)
 {
-    std::set<cudaGraphNode_t> reached(c.origin->tail.begin(), c.origin->tail.end());
+    std::set<cudaGraphNode_t> reached(c.origin->capture_dependencies.begin(),
+                                      c.origin->capture_dependencies.end());
     for (std::vector<cudaGraphNode_t> left(reached.begin(), reached.end()); !left.empty();) {
         cudaGraphNode_t at = left.back();
         left.pop_back();
         for (cudaGraphNode_t a : at->after)
             if (reached.insert(a).second) left.push_back(a);
     }
-    return std::all_of(c.members.begin(), c.members.end(), [&](const stream_state *s) {
-        return std::all_of(s->tail.begin(), s->tail.end(),
+    return std::all_of(c.streams.begin(), c.streams.end(), [&](const stream_state *s) {
+        return std::all_of(s->capture_dependencies.begin(), s->capture_dependencies.end(),
                            [&](cudaGraphNode_t n) { return reached.count(n) != 0; });
     });
 }
@@ -42,16 +43,16 @@ cudaError_t begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode)
     if (!valid(stream)) return cudaErrorInvalidResourceHandle;
     if (is_legacy(stream)) return cudaErrorStreamCaptureUnsupported;
     stream_state &s = state_of(stream);
-    if (s.into) return cudaErrorIllegalState;
+    if (s.active_capture) return cudaErrorIllegalState;
     static unsigned long long next_id = 1;
     auto *graph = new CUgraph_st;
-    graph->captures = true;
+    graph->capturing = true;
     handles().graphs.insert(graph);
     auto c = std::make_shared<capture>(
         capture{graph, &s, mode, calling_thread(), next_id++, false, {&s}});
     handles().captures.insert(c);
-    s.into = c;
-    s.tail.clear();
+    s.active_capture = c;
+    s.capture_dependencies.clear();
     return cudaSuccess;
 }
 
@@ -61,12 +62,12 @@ cudaError_t finish_capture(cudaStream_t stream, cudaGraph_t *out)
     *out = nullptr;
     if (!valid(stream)) return cudaErrorInvalidResourceHandle;
     stream_state &s = state_of(stream);
-    if (!s.into) return cudaErrorIllegalState;
-    const auto c = s.into;
+    if (!s.active_capture) return cudaErrorIllegalState;
+    const auto c = s.active_capture;
     if (c->origin != &s) return cudaErrorStreamCaptureUnmatched;
     if (c->mode != cudaStreamCaptureModeRelaxed && c->thread != calling_thread())
         return cudaErrorStreamCaptureWrongThread;
-    const cudaError_t e = c->broken       ? cudaErrorStreamCaptureInvalidated
+    const cudaError_t e = c->invalidated  ? cudaErrorStreamCaptureInvalidated
                           : is_joined(*c) ? cudaSuccess
                                           : cudaErrorStreamCaptureUnjoined;
     end_capture(c);
@@ -79,19 +80,19 @@ cudaError_t finish_capture(cudaStream_t stream, cudaGraph_t *out)
 
 } // namespace
 
-cudaError_t take(stream_state &s, task t)
+cudaError_t capture_task(stream_state &s, task t)
 {
-    if (s.into->broken) return cudaErrorStreamCaptureInvalidated;
-    s.tail = {add(s.into->graph, std::move(t), s.tail)};
+    if (s.active_capture->invalidated) return cudaErrorStreamCaptureInvalidated;
+    s.capture_dependencies = {add(s.active_capture->graph, std::move(t), s.capture_dependencies)};
     return cudaSuccess;
 }
 
 cudaError_t check_legacy(const stream_state &legacy)
 {
     for (const auto &c : handles().captures)
-        for (const stream_state *s : c->members)
+        for (const stream_state *s : c->streams)
             if (s->device == legacy.device && !(s->flags & cudaStreamNonBlocking)) {
-                c->broken = true;
+                c->invalidated = true;
                 return cudaErrorStreamCaptureImplicit;
             }
     return cudaSuccess;
@@ -106,7 +107,7 @@ cudaError_t refuse_while_capturing()
         const bool global =
             c->mode == cudaStreamCaptureModeGlobal && mode_of_thread == cudaStreamCaptureModeGlobal;
         if (c->mode == cudaStreamCaptureModeRelaxed || (!mine && !global)) continue;
-        c->broken = true;
+        c->invalidated = true;
         return cudaErrorStreamCaptureUnsupported;
     }
     return cudaSuccess;
@@ -114,42 +115,46 @@ cudaError_t refuse_while_capturing()
 
 cudaError_t invalidate_capture(stream_state &s, cudaError_t e)
 {
-    s.into->broken = true;
+    s.active_capture->invalidated = true;
     return e;
 }
 
 cudaError_t refuse_if_capturing(stream_state &s)
 {
-    return s.into ? invalidate_capture(s, cudaErrorStreamCaptureUnsupported) : cudaSuccess;
+    return s.active_capture ? invalidate_capture(s, cudaErrorStreamCaptureUnsupported)
+                            : cudaSuccess;
 }
 
-cudaError_t join(stream_state &s, const CUevent_st &e)
+cudaError_t join_capture(stream_state &s, const CUevent_st &e)
 {
-    if (!handles().captures.count(e.into)) return cudaErrorCapturedEvent; // the capture has ended
-    if (s.into && s.into != e.into) {
-        e.into->broken = true;
+    if (!handles().captures.count(e.recorded_in))
+        return cudaErrorCapturedEvent; // the capture has ended
+    if (s.active_capture && s.active_capture != e.recorded_in) {
+        e.recorded_in->invalidated = true;
         return invalidate_capture(s, cudaErrorStreamCaptureMerge);
     }
-    if (!s.into) {
-        s.into = e.into;
-        s.tail.clear();
-        e.into->members.insert(&s);
+    if (!s.active_capture) {
+        s.active_capture = e.recorded_in;
+        s.capture_dependencies.clear();
+        e.recorded_in->streams.insert(&s);
     }
     for (cudaGraphNode_t n : e.nodes)
-        if (std::find(s.tail.begin(), s.tail.end(), n) == s.tail.end()) s.tail.push_back(n);
+        if (std::find(s.capture_dependencies.begin(), s.capture_dependencies.end(), n) ==
+            s.capture_dependencies.end())
+            s.capture_dependencies.push_back(n);
     return cudaSuccess;
 }
 
-void forget(stream_state &s)
+void detach_stream(stream_state &s)
 {
-    if (s.into) {
-        const auto c = s.into;
-        c->broken = true;
+    if (s.active_capture) {
+        const auto c = s.active_capture;
+        c->invalidated = true;
         if (c->origin == &s) {
             end_capture(c);
             destroy(c->graph);
         } else {
-            c->members.erase(&s);
+            c->streams.erase(&s);
         }
     }
     keep_work(s);
@@ -185,15 +190,15 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
         if (!status) return cudaErrorInvalidValue;
         if (!valid(stream)) return cudaErrorInvalidResourceHandle;
         const stream_state &s = state_of(stream);
-        *status = !s.into          ? cudaStreamCaptureStatusNone
-                  : s.into->broken ? cudaStreamCaptureStatusInvalidated
-                                   : cudaStreamCaptureStatusActive;
-        if (!s.into) return cudaSuccess;
-        if (id) *id = s.into->id;
-        if (graph) *graph = s.into->graph;
-        if (after) *after = s.tail.data();
+        *status = !s.active_capture               ? cudaStreamCaptureStatusNone
+                  : s.active_capture->invalidated ? cudaStreamCaptureStatusInvalidated
+                                                  : cudaStreamCaptureStatusActive;
+        if (!s.active_capture) return cudaSuccess;
+        if (id) *id = s.active_capture->id;
+        if (graph) *graph = s.active_capture->graph;
+        if (after) *after = s.capture_dependencies.data();
         if (edges) *edges = nullptr;
-        if (count) *count = s.tail.size();
+        if (count) *count = s.capture_dependencies.size();
         return cudaSuccess;
     });
 }

@@ -33,8 +33,9 @@ cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long l
 {
     if (!out) return cudaErrorInvalidValue;
     *out = nullptr;
-    if (!handles().graphs.count(graph) || graph->captures) return cudaErrorInvalidValue;
-    if (flags & cudaGraphInstantiateFlagDeviceLaunch) return refuse("graphs launched by kernels");
+    if (!handles().graphs.count(graph) || graph->capturing) return cudaErrorInvalidValue;
+    if (flags & cudaGraphInstantiateFlagDeviceLaunch)
+        return not_supported("graphs launched by kernels");
     auto e = std::make_unique<CUgraphExec_st>();
     if (!collect_steps(*graph, e->steps)) return cudaErrorInvalidValue;
     *out = e.release();
@@ -52,27 +53,27 @@ work_ref queue_steps(const stream_state &s, const std::vector<CUgraphExec_st::st
     for (const auto &step : steps) {
         auto after = step.after.empty() ? front : std::vector<work_ref>{};
         for (std::size_t a : step.after) after.push_back(queued[a]);
-        queued.push_back(step.what.inner ? queue_steps(s, step.what.inner->steps, after)
-                                         : start(s, step.what, std::move(after)));
+        queued.push_back(step.operation.child ? queue_steps(s, step.operation.child->steps, after)
+                                              : queue_after(s, step.operation, std::move(after)));
     }
     queued.insert(queued.begin(), front.begin(), front.end());
-    return start(s, {}, std::move(queued));
+    return queue_after(s, {}, std::move(queued));
 }
 
 cudaError_t launch_graph(CUgraphExec_st &e, cudaStream_t stream)
 {
     if (!valid(stream)) return cudaErrorInvalidResourceHandle;
     stream_state &s = state_of(stream);
-    if (s.into) {
+    if (s.active_capture) {
         task t;
         const cudaError_t error = child_task(e.steps, t);
-        return error == cudaSuccess ? take(s, std::move(t)) : error;
+        return error == cudaSuccess ? capture_task(s, std::move(t)) : error;
     }
     if (is_legacy(stream))
         if (cudaError_t error = check_legacy(s); error != cudaSuccess) return error;
-    auto front = front_of(s);
+    auto front = next_dependencies(s);
     if (e.last) front.push_back(e.last);
-    s.also.clear();
+    s.extra_dependencies.clear();
     s.last = e.last = queue_steps(s, e.steps, front);
     return cudaSuccess;
 }
@@ -82,7 +83,7 @@ CUgraphExec_st::step *step_of(cudaGraphExec_t e, cudaGraphNode_t node, cudaGraph
 {
     if (!handles().executables.count(e)) return nullptr;
     for (auto &s : e->steps)
-        if (s.from == node && s.what.type == type) return &s;
+        if (s.from == node && s.operation.type == type) return &s;
     return nullptr;
 }
 
@@ -94,7 +95,7 @@ cudaError_t change(cudaGraphExec_t e, cudaGraphNode_t node, cudaGraphNodeType ty
         task t;
         if (!step) return cudaErrorInvalidValue;
         const cudaError_t error = make(t);
-        if (error == cudaSuccess) step->what = std::move(t);
+        if (error == cudaSuccess) step->operation = std::move(t);
         return error;
     });
 }
@@ -107,7 +108,7 @@ bool collect_steps(const CUgraph_st &graph, std::vector<CUgraphExec_st::step> &s
     if (order.empty() && !graph.nodes.empty()) return false;
     std::map<cudaGraphNode_t, std::size_t> index;
     for (cudaGraphNode_t n : order) {
-        CUgraphExec_st::step s{n->what, {}, n};
+        CUgraphExec_st::step s{n->operation, {}, n};
         for (cudaGraphNode_t a : n->after) s.after.push_back(index[a]);
         index[n] = steps.size();
         steps.push_back(std::move(s));
@@ -120,12 +121,12 @@ cudaError_t child_task(std::vector<CUgraphExec_st::step> steps, task &t)
     constexpr std::size_t max_levels = 100; // every level uses stack space
     std::size_t levels = 1;
     for (const auto &s : steps)
-        if (s.what.inner) levels = std::max(levels, s.what.inner->levels + 1);
+        if (s.operation.child) levels = std::max(levels, s.operation.child->levels + 1);
     if (levels > max_levels)
         return fail_because(cudaErrorInvalidValue, "graphs lie within each other, more than " +
                                                        std::to_string(max_levels) + " levels deep");
     t.type = cudaGraphNodeTypeGraph;
-    t.inner = std::make_shared<inner_graph>(inner_graph{std::move(steps), levels});
+    t.child = std::make_shared<child_graph>(child_graph{std::move(steps), levels});
     return cudaSuccess;
 }
 
@@ -179,16 +180,17 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t e, cudaGraph_t graph,
         *info = {};
         std::vector<CUgraphExec_st::step> fresh;
         if (!collect_steps(*graph, fresh)) return cudaErrorInvalidValue;
-        const bool same = std::equal(fresh.begin(), fresh.end(), e->steps.begin(), e->steps.end(),
-                                     [](const auto &a, const auto &b) {
-                                         return a.what.type == b.what.type && a.after == b.after;
-                                     });
+        const bool same =
+            std::equal(fresh.begin(), fresh.end(), e->steps.begin(), e->steps.end(),
+                       [](const auto &a, const auto &b) {
+                           return a.operation.type == b.operation.type && a.after == b.after;
+                       });
         if (!same) {
             info->result = cudaGraphExecUpdateErrorTopologyChanged;
             return cudaErrorGraphExecUpdateFailure;
         }
         // `from` stays: nodes of the original graph still identify the steps.
-        for (std::size_t i = 0; i < fresh.size(); ++i) e->steps[i].what = fresh[i].what;
+        for (std::size_t i = 0; i < fresh.size(); ++i) e->steps[i].operation = fresh[i].operation;
         info->result = cudaGraphExecUpdateSuccess;
         return cudaSuccess;
     });

@@ -27,7 +27,7 @@ bool is_node(cudaGraphNode_t node)
 cudaError_t check_place(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after,
                         std::size_t count)
 {
-    if (!out || !handles().graphs.count(graph) || graph->captures || (count && !after))
+    if (!out || !handles().graphs.count(graph) || graph->capturing || (count && !after))
         return cudaErrorInvalidValue;
     return std::all_of(after, after + count, [&](cudaGraphNode_t n) { return holds(graph, n); })
                ? cudaSuccess
@@ -79,7 +79,7 @@ graph_handles &handles()
 cudaGraphNode_t add(cudaGraph_t graph, task t, std::vector<cudaGraphNode_t> after)
 {
     auto node = std::make_unique<CUgraphNode_st>();
-    node->what = std::move(t);
+    node->operation = std::move(t);
     node->after = std::move(after);
     graph->nodes.push_back(std::move(node));
     return graph->nodes.back().get();
@@ -94,7 +94,7 @@ void destroy(cudaGraph_t graph)
 cudaError_t kernel_task(const cudaKernelNodeParams *p, task &t)
 {
     if (!p) return cudaErrorInvalidValue;
-    if (p->extra) return refuse("packed arguments (extra) of a kernel node");
+    if (p->extra) return not_supported("packed arguments (extra) of a kernel node");
     return prepare(p->func, p->gridDim, p->blockDim, p->kernelParams, p->sharedMemBytes, false, t);
 }
 
@@ -125,7 +125,7 @@ cudaError_t cudaGraphCreate(cudaGraph_t *out, unsigned flags)
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
     return call([&] {
-        if (!handles().graphs.count(graph) || graph->captures) return cudaErrorInvalidValue;
+        if (!handles().graphs.count(graph) || graph->capturing) return cudaErrorInvalidValue;
         destroy(graph);
         return cudaSuccess;
     });
@@ -184,20 +184,21 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t graph,
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams *p)
 {
     return call([&] {
-        if (!is_node(node) || node->what.type != cudaGraphNodeTypeKernel)
+        if (!is_node(node) || node->operation.type != cudaGraphNodeTypeKernel)
             return cudaErrorInvalidValue;
-        return kernel_task(p, node->what);
+        return kernel_task(p, node->operation);
     });
 }
 
 cudaError_t cudaGraphClone(cudaGraph_t *out, cudaGraph_t graph)
 {
     return call([&] {
-        if (!out || !handles().graphs.count(graph) || graph->captures) return cudaErrorInvalidValue;
+        if (!out || !handles().graphs.count(graph) || graph->capturing)
+            return cudaErrorInvalidValue;
         *out = new CUgraph_st;
         handles().graphs.insert(*out);
         std::map<cudaGraphNode_t, cudaGraphNode_t> copies;
-        for (const auto &n : graph->nodes) copies[n.get()] = add(*out, n->what, {});
+        for (const auto &n : graph->nodes) copies[n.get()] = add(*out, n->operation, {});
         for (const auto &n : graph->nodes)
             for (cudaGraphNode_t a : n->after) copies[n.get()]->after.push_back(copies[a]);
         return cudaSuccess;
@@ -267,7 +268,7 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType *out)
 {
     return call([&] {
         if (!out || !is_node(node)) return cudaErrorInvalidValue;
-        *out = node->what.type;
+        *out = node->operation.type;
         return cudaSuccess;
     });
 }

@@ -9,16 +9,16 @@
 
 // The types behind CUDA's opaque handles.
 struct CUgraphNode_st {
-    simulator::runtime::task what;
+    simulator::runtime::task operation;
     std::vector<cudaGraphNode_t> after;
 };
 struct CUgraph_st {
     std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
-    bool captures = false; // it belongs to an active capture
+    bool capturing = false; // a capture is still adding nodes
 };
 struct CUgraphExec_st {
     struct step {
-        simulator::runtime::task what;
+        simulator::runtime::task operation;
         std::vector<std::size_t> after; // earlier steps
         cudaGraphNode_t from;           // identifies the step for later changes only
     };
@@ -28,7 +28,7 @@ struct CUgraphExec_st {
 
 namespace simulator::runtime {
 
-struct inner_graph {
+struct child_graph {
     std::vector<CUgraphExec_st::step> steps;
     std::size_t levels; // nesting depth of child graphs, including this one
 };
@@ -39,8 +39,8 @@ struct capture {
     cudaStreamCaptureMode mode;
     std::uint64_t thread;
     unsigned long long id;
-    bool broken = false;
-    std::set<stream_state *> members;
+    bool invalidated = false;
+    std::set<stream_state *> streams;
 };
 
 struct graph_handles {

@@ -13,13 +13,13 @@
 struct CUmemPoolHandle_st {
     int device = 0;
     std::uint64_t max_bytes = 0; // 0: unlimited
-    std::uint64_t threshold = 0;
+    std::uint64_t release_threshold = 0;
     std::uint64_t used = 0, used_high = 0, reserved = 0, reserved_high = 0;
     std::map<cudaMemPoolAttr, int> reuse = {{cudaMemPoolReuseFollowEventDependencies, 1},
                                             {cudaMemPoolReuseAllowOpportunistic, 1},
                                             {cudaMemPoolReuseAllowInternalDependencies, 1}};
-    std::set<int> readers;  // further devices whose kernels may use its memory
-    bool destroyed = false; // it is deleted with its last allocation
+    std::set<int> accessible_from; // peer devices whose kernels may use its memory
+    bool destroyed = false;        // it is deleted with its last allocation
 };
 
 namespace simulator::runtime {
@@ -67,7 +67,8 @@ void remove_when_empty(cudaMemPool_t pool)
 
 cudaError_t allocate_from(cudaMemPool_t pool, void **out, std::size_t bytes, cudaStream_t stream)
 {
-    if (state_of(stream).into) return refuse("cudaMallocAsync in a stream that captures");
+    if (state_of(stream).active_capture)
+        return not_supported("cudaMallocAsync in a stream that captures");
     if (!out) return cudaErrorInvalidValue;
     if (pool->max_bytes && bytes > pool->max_bytes - pool->used) return cudaErrorMemoryAllocation;
     if (cudaError_t e = allocate(out, bytes, memory_kind::device, pool->device);
@@ -79,16 +80,17 @@ cudaError_t allocate_from(cudaMemPool_t pool, void **out, std::size_t bytes, cud
     pool->used_high = std::max(pool->used_high, pool->used);
     pool->reserved = std::max(pool->reserved, pool->used);
     pool->reserved_high = std::max(pool->reserved_high, pool->reserved);
-    // Memory accessible to several devices is marked with no device.
-    if (!pool->readers.empty()) memory::instance().mark(start, bytes, 0, device_bit(pool->device));
+    // Memory that peer devices may use carries no device bit, so every device can use it.
+    if (!pool->accessible_from.empty())
+        memory::instance().mark(start, bytes, 0, device_bit(pool->device));
     return cudaSuccess;
 }
 
-std::uint64_t *figure_of(cudaMemPool_t pool, cudaMemPoolAttr attribute)
+std::uint64_t *statistic_of(cudaMemPool_t pool, cudaMemPoolAttr attribute)
 {
     switch (attribute) {
     case cudaMemPoolAttrReleaseThreshold:
-        return &pool->threshold;
+        return &pool->release_threshold;
     case cudaMemPoolAttrReservedMemCurrent:
         return &pool->reserved;
     case cudaMemPoolAttrReservedMemHigh:
@@ -108,16 +110,16 @@ cudaError_t set_attribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, const v
         it->second = *static_cast<const int *>(value) != 0;
         return cudaSuccess;
     }
-    const auto wanted = *static_cast<const std::uint64_t *>(value);
+    const auto requested = *static_cast<const std::uint64_t *>(value);
     if (attribute == cudaMemPoolAttrReleaseThreshold) {
-        pool->threshold = wanted;
+        pool->release_threshold = requested;
         return cudaSuccess;
     }
     // High-water marks can only be reset, to the current usage.
     const bool high =
         attribute == cudaMemPoolAttrReservedMemHigh || attribute == cudaMemPoolAttrUsedMemHigh;
-    if (!high || wanted != 0) return cudaErrorInvalidValue;
-    *figure_of(pool, attribute) =
+    if (!high || requested != 0) return cudaErrorInvalidValue;
+    *statistic_of(pool, attribute) =
         attribute == cudaMemPoolAttrUsedMemHigh ? pool->used : pool->reserved;
     return cudaSuccess;
 }
@@ -128,23 +130,23 @@ cudaError_t get_attribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *v
         *static_cast<int *>(value) = it->second;
         return cudaSuccess;
     }
-    const std::uint64_t *figure = figure_of(pool, attribute);
-    if (!figure) return cudaErrorInvalidValue;
-    *static_cast<std::uint64_t *>(value) = *figure;
+    const std::uint64_t *statistic = statistic_of(pool, attribute);
+    if (!statistic) return cudaErrorInvalidValue;
+    *static_cast<std::uint64_t *>(value) = *statistic;
     return cudaSuccess;
 }
 
-void open_to(cudaMemPool_t pool, int device, bool open)
+void set_device_access(cudaMemPool_t pool, int device, bool allowed)
 {
-    if (open)
-        pool->readers.insert(device);
+    if (allowed)
+        pool->accessible_from.insert(device);
     else
-        pool->readers.erase(device);
+        pool->accessible_from.erase(device);
     memory &m = memory::instance();
     const std::uint8_t bit = settings().track_owning_device ? device_bit(pool->device) : 0;
     for (const auto &[start, of] : live().of)
         if (of == pool) {
-            const std::uint8_t set = pool->readers.empty() ? bit : 0;
+            const std::uint8_t set = pool->accessible_from.empty() ? bit : 0;
             m.mark(start, m.find(start)->bytes, set, static_cast<std::uint8_t>(bit & ~set));
         }
 }
@@ -153,19 +155,21 @@ cudaError_t set_access(cudaMemPool_t pool, const cudaMemAccessDesc &d)
 {
     if (d.location.type != cudaMemLocationTypeDevice || !valid_device(d.location.id))
         return cudaErrorInvalidValue;
-    const bool open = d.flags == cudaMemAccessFlagsProtReadWrite;
-    if (!open && d.flags != cudaMemAccessFlagsProtNone) return cudaErrorInvalidValue;
-    if (d.location.id == pool->device) return open ? cudaSuccess : cudaErrorInvalidValue;
-    if (open && !can_be_peer(d.location.id, pool->device)) return cudaErrorInvalidDevice;
-    open_to(pool, d.location.id, open);
+    const bool allowed = d.flags == cudaMemAccessFlagsProtReadWrite;
+    if (!allowed && d.flags != cudaMemAccessFlagsProtNone) return cudaErrorInvalidValue;
+    if (d.location.id == pool->device) return allowed ? cudaSuccess : cudaErrorInvalidValue;
+    if (allowed && !can_be_peer(d.location.id, pool->device)) return cudaErrorInvalidDevice;
+    set_device_access(pool, d.location.id, allowed);
     return cudaSuccess;
 }
 
 cudaError_t create(cudaMemPool_t *out, const cudaMemPoolProps &p)
 {
     if (p.allocType != cudaMemAllocationTypePinned) return cudaErrorInvalidValue;
-    if (p.handleTypes != cudaMemHandleTypeNone) return refuse("memory pools that processes share");
-    if (p.location.type != cudaMemLocationTypeDevice) return refuse("memory pools of the host");
+    if (p.handleTypes != cudaMemHandleTypeNone)
+        return not_supported("memory pools that processes share");
+    if (p.location.type != cudaMemLocationTypeDevice)
+        return not_supported("memory pools of the host");
     if (!valid_device(p.location.id)) return cudaErrorInvalidValue;
     *out = new CUmemPoolHandle_st;
     (*out)->device = p.location.id;
@@ -174,7 +178,7 @@ cudaError_t create(cudaMemPool_t *out, const cudaMemPoolProps &p)
     return cudaSuccess;
 }
 
-template <typename function> cudaError_t on(cudaMemPool_t pool, function body)
+template <typename function> cudaError_t with_pool(cudaMemPool_t pool, function body)
 {
     return call([&] { return exists(pool) ? body() : cudaErrorInvalidValue; });
 }
@@ -184,8 +188,8 @@ template <typename function> cudaError_t on(cudaMemPool_t pool, function body)
 void revoke_pool_access()
 {
     for (cudaMemPool_t pool : live().all)
-        for (const int device : std::set<int>(pool->readers))
-            if (!can_be_peer(device, pool->device)) open_to(pool, device, false);
+        for (const int device : std::set<int>(pool->accessible_from))
+            if (!can_be_peer(device, pool->device)) set_device_access(pool, device, false);
 }
 
 void remove_from_pool(address start, std::uint64_t bytes)
@@ -195,7 +199,7 @@ void remove_from_pool(address start, std::uint64_t bytes)
     cudaMemPool_t pool = it->second;
     live().of.erase(it);
     pool->used -= bytes;
-    pool->reserved = std::max(pool->used, std::min(pool->reserved, pool->threshold));
+    pool->reserved = std::max(pool->used, std::min(pool->reserved, pool->release_threshold));
     remove_when_empty(pool);
 }
 
@@ -208,7 +212,7 @@ extern "C" {
 
 cudaError_t cudaMallocAsync(void **out, std::size_t bytes, cudaStream_t stream)
 {
-    return in(stream, [&] {
+    return in_stream(stream, [&] {
         return allocate_from(current_pool(state_of(stream).device), out, bytes, stream);
     });
 }
@@ -216,7 +220,7 @@ cudaError_t cudaMallocAsync(void **out, std::size_t bytes, cudaStream_t stream)
 cudaError_t cudaMallocFromPoolAsync(void **out, std::size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream)
 {
-    return on(pool, [&] {
+    return with_pool(pool, [&] {
         return valid(stream) ? allocate_from(pool, out, bytes, stream)
                              : cudaErrorInvalidResourceHandle;
     });
@@ -244,7 +248,7 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *out, int device)
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
 {
-    return on(pool, [&] {
+    return with_pool(pool, [&] {
         if (!valid_device(device)) return cudaErrorInvalidDevice;
         if (pool->device != device) return cudaErrorInvalidValue;
         live().current[device] = pool;
@@ -259,7 +263,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t *out, const cudaMemPoolProps *p)
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 {
-    return on(pool, [&] {
+    return with_pool(pool, [&] {
         if (live().defaults[pool->device] == pool) return cudaErrorInvalidValue;
         if (current_pool(pool->device) == pool) live().current.erase(pool->device);
         pool->destroyed = true;
@@ -270,7 +274,7 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t keep)
 {
-    return on(pool, [&] {
+    return with_pool(pool, [&] {
         pool->reserved = std::max(pool->used, std::min<std::uint64_t>(pool->reserved, keep));
         return cudaSuccess;
     });
@@ -278,14 +282,14 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t keep)
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value)
 {
-    return on(pool, [&] {
+    return with_pool(pool, [&] {
         return value ? set_attribute(pool, attribute, value) : cudaErrorInvalidValue;
     });
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value)
 {
-    return on(pool, [&] {
+    return with_pool(pool, [&] {
         return value ? get_attribute(pool, attribute, value) : cudaErrorInvalidValue;
     });
 }
@@ -293,7 +297,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc *list,
                                  std::size_t count)
 {
-    return on(pool, [&] {
+    return with_pool(pool, [&] {
         if (count && !list) return cudaErrorInvalidValue;
         for (std::size_t i = 0; i < count; ++i)
             if (cudaError_t e = set_access(pool, list[i]); e != cudaSuccess) return e;
@@ -304,12 +308,12 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc *li
 cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags *flags, cudaMemPool_t pool,
                                  cudaMemLocation *where)
 {
-    return on(pool, [&] {
+    return with_pool(pool, [&] {
         if (!flags || !where || where->type != cudaMemLocationTypeDevice ||
             !valid_device(where->id))
             return cudaErrorInvalidValue;
-        const bool open = where->id == pool->device || pool->readers.count(where->id);
-        *flags = open ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
+        const bool allowed = where->id == pool->device || pool->accessible_from.count(where->id);
+        *flags = allowed ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
         return cudaSuccess;
     });
 }

@@ -454,10 +454,10 @@ int main()
     visibility();
     fault(
         "shared", [](int *out) { lends_shared<<<1, 1>>>(out); }, cudaErrorIllegalAddress,
-        finding_kind::lent_memory, "lends_shared", "// shared", "byte 4 of `mine`");
+        finding_kind::non_global_argument, "lends_shared", "// shared", "byte 4 of `mine`");
     fault(
         "local", [](int *out) { lends_local<<<1, 1>>>(out, 4); }, cudaErrorIllegalAddress,
-        finding_kind::lent_memory, "lends_local", "// local", "local memory");
+        finding_kind::non_global_argument, "lends_local", "// local", "local memory");
     fault(
         "child", [](int *out) { faulty_child<<<1, 1>>>(out); }, cudaErrorIllegalAddress,
         finding_kind::out_of_bounds, "set", "at[blockIdx.x * ", "256 bytes");

@@ -3,9 +3,9 @@
 
 #include <cstdlib>
 
-using simulator::held;
 using simulator::step_kind;
 using simulator::timeline_step;
+using simulator::wait_reason;
 
 const int n = 1 << 12, bytes = n * static_cast<int>(sizeof(int));
 const std::uint64_t one_copy = bytes / 64; // ticks
@@ -84,7 +84,7 @@ static void those_of_a_device_take_turns_in_null_streams()
     CHECK(all.size() == 2);
     if (all.size() != 2) return;
     for (const timeline_step &s : all) CHECK(s.end - s.start == one_copy);
-    CHECK(all[1].start == all[0].end && all[1].why == held::by_order);
+    CHECK(all[1].start == all[0].end && all[1].why == wait_reason::order);
     CHECK(ticks() == 2 * one_copy);
 }
 

@@ -2,10 +2,10 @@
 #include "check.hpp"
 
 using simulator::copy_way;
-using simulator::held;
 using simulator::step_kind;
 using simulator::timeline_report;
 using simulator::timeline_step;
+using simulator::wait_reason;
 
 __global__ void work(float *p, int n, int rounds)
 {
@@ -78,15 +78,15 @@ static void pieces_in_two_streams_overlap()
     if (copies.size() != 8 || kernels.size() != 4) return;
     const std::uint64_t copy = n / 4 * sizeof(float) / 16; // 16 bytes a tick
     for (const timeline_step &s : copies) CHECK(s.end - s.start == copy);
-    const std::uint64_t kernel = kernels[0].work;
+    const std::uint64_t kernel = kernels[0].duration;
     CHECK(kernel > 2 * copy); // so that the multiprocessors are what all wait for
     // The second piece moves while the first is worked on, and its kernel follows that at once.
     CHECK(copies[0].start == 0 && kernels[0].start == copy);
-    CHECK(copies[2].start == copy && copies[2].why == held::by_engine);
-    CHECK(kernels[1].start == kernels[0].end && kernels[1].why == held::by_engine);
+    CHECK(copies[2].start == copy && copies[2].why == wait_reason::engine);
+    CHECK(kernels[1].start == kernels[0].end && kernels[1].why == wait_reason::engine);
     CHECK(kernels[1].held_by == 2);
     // The third begins once its stream has brought back the first.
-    CHECK(copies[4].start == copies[1].end && copies[4].why == held::by_order);
+    CHECK(copies[4].start == copies[1].end && copies[4].why == wait_reason::order);
     CHECK(copies[1].way == copy_way::to_host && copies[1].start == kernels[0].end);
     CHECK(t.ticks == copy + 4 * kernel + copy);
     CHECK(t.serial == 8 * copy + 4 * kernel);
@@ -134,7 +134,7 @@ static void steps_of_inner_graphs_need_engines()
     const auto copies = steps_of(t, step_kind::copy), kernels = steps_of(t, step_kind::kernel);
     CHECK(copies.size() == 2 && kernels.size() == 2);
     if (copies.size() != 2 || kernels.size() != 2) return;
-    CHECK(copies[1].start == copies[0].end && copies[1].why == held::by_engine);
+    CHECK(copies[1].start == copies[0].end && copies[1].why == wait_reason::engine);
     CHECK(kernels[0].start == copies[0].end && kernels[1].start == copies[1].end);
     CHECK_CUDA(cudaGraphExecDestroy(ready));
     CHECK_CUDA(cudaGraphDestroy(outer));
@@ -167,7 +167,7 @@ static void nothing_overlaps_with_pageable_memory()
     CHECK(t.copying > 0 && t.hidden == 0);
     CHECK(t.ticks == t.serial);
     const auto copies = steps_of(t, step_kind::copy);
-    CHECK(copies.size() == 8 && copies[2].why == held::by_host);
+    CHECK(copies.size() == 8 && copies[2].why == wait_reason::host);
 }
 
 // Asking again adds nothing; more than is kept is counted, and gives no figures that look true.
@@ -203,9 +203,9 @@ static void events_are_waited_for()
     const auto kernels = steps_of(t, step_kind::kernel), waits = steps_of(t, step_kind::event_wait);
     CHECK(kernels.size() == 2 && waits.size() == 1);
     if (kernels.size() != 2 || waits.size() != 1) return;
-    CHECK(kernels[1].start == kernels[0].end && kernels[1].why == held::by_order);
+    CHECK(kernels[1].start == kernels[0].end && kernels[1].why == wait_reason::order);
     CHECK(waits[0].start == 0 && waits[0].end == kernels[0].end);
-    CHECK(waits[0].of == kernels[1].of);
+    CHECK(waits[0].stream_or_thread == kernels[1].stream_or_thread);
     CHECK(t.steps[kernels[1].held_by - 1].kind == step_kind::event_record);
     for (const timeline_step &k : kernels) CHECK(k.critical);
 }
@@ -229,7 +229,7 @@ static void what_the_host_waits_for_is_over()
     CHECK_CUDA(cudaStreamSynchronize(m.two));
     const auto kernels = steps_of(simulator::timeline::instance().scheduled(), step_kind::kernel);
     CHECK(kernels.size() == 2 && kernels[1].start == kernels[0].end);
-    CHECK(kernels[1].why == held::by_host);
+    CHECK(kernels[1].why == wait_reason::host);
 }
 
 // Addresses, which stand before it, are never used again.

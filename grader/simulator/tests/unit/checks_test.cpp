@@ -272,10 +272,10 @@ TEST_CASE("a barrier that some threads never reach")
     std::string guard = std::to_string(line_with("if (threadIdx.x < 40)"));
     std::string said = "24 had ended, after the test at kernels.cu:" + guard + ", without";
     CHECK(contains(f.detail, said.c_str()));
-    settings().ended_threads_miss_barriers = false;
+    settings().check_exited_threads = false;
     run(kernels(), "barrier_in_branch", {1, 1, 1}, {64, 1, 1}, 0, out);
     CHECK(findings::instance().empty());
-    settings().ended_threads_miss_barriers = true;
+    settings().check_exited_threads = true;
 }
 
 TEST_CASE("warps that wait at different barriers")

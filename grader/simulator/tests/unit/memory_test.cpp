@@ -257,17 +257,17 @@ TEST_CASE("a program's own pages are lent to devices and taken back with what th
     char *pages = room.data() + (4096 - reinterpret_cast<address>(room.data()) % 4096);
     const auto at = reinterpret_cast<std::uintptr_t>(pages);
     pages[7] = 7;
-    REQUIRE(host().lend(at, a, 4096) == host_process::lent::yes);
+    REQUIRE(host().share_pages(at, a, 4096) == host_process::share_result::shared);
     CHECK(m.at(a)[7] == std::byte{7});
     pages[5] = 42;
     CHECK(m.at(a)[5] == std::byte{42});
-    CHECK(host().lend(at, a + 4096, 4096) == host_process::lent::shared_already);
-    REQUIRE(host().take_back(at, 4096));
+    CHECK(host().share_pages(at, a + 4096, 4096) == host_process::share_result::already_shared);
+    REQUIRE(host().unshare_pages(at, 4096));
     CHECK(pages[5] == 42);
     pages[5] = 1;
     CHECK(m.at(a)[5] == std::byte{42});
-    // Device memory cannot be lent.
-    CHECK(host().lend(at, m.base(), 4096) == host_process::lent::refused);
+    // Device memory cannot be shared.
+    CHECK(host().share_pages(at, m.base(), 4096) == host_process::share_result::refused);
 }
 
 TEST_CASE("findings merge by kind and place")

@@ -133,7 +133,7 @@ TEST_CASE("what is no message ends the connection, and says why")
 TEST_CASE("work is refused while it is not allowed, and no code comes once it is sealed")
 {
     host_end host;
-    host.server->let_work(false);
+    host.server->allow_work(false);
     void *to = nullptr;
     const void *from = nullptr;
     const std::size_t bytes = 4;
@@ -143,7 +143,7 @@ TEST_CASE("work is refused while it is not allowed, and no code comes once it is
     CHECK(host.server->take_refused() == "cudaMemcpy");
     CHECK(host.server->take_refused() == "");
     CHECK(error_in(host.call(call_number::cudaGetLastError, writer())) == cudaErrorNotPermitted);
-    host.server->let_work(true);
+    host.server->allow_work(true);
     CHECK(error_in(host.call(call_number::cudaMemcpy, message_of(to, from, bytes, kind))) ==
           cudaErrorInvalidValue);
     host.server->seal_code();
