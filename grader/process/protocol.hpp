@@ -125,9 +125,9 @@ struct request {
     std::uint64_t closed_peers = 0; // run, simulator only: as in simulator_close_peers
     char function[64] = {};
     std::uint32_t argument_count = 0, calls = 0;
-    std::uint32_t limit_ms = 0;      // ranks: after which those that have not answered are reported
-    std::uint32_t launch_places = 0; // run: pending launches by kernels; 0: the default
-    std::int32_t multiprocessors = 0; // run, simulator only: per device; 0: the default
+    std::uint32_t limit_ms = 0; // ranks: after which those that have not answered are reported
+    std::uint32_t pending_launches = 0; // run: pending launches by kernels; 0: the default
+    std::int32_t multiprocessors = 0;   // run, simulator only: per device; 0: the default
     std::uint32_t sets[max_calls] = {};
     argument_descriptor arguments[max_arguments] = {};
     std::uint64_t scratch_bytes = 0; // load, if the devices are another process

@@ -141,7 +141,7 @@ void server::run(const request &r, reply &a)
         check(cudaEventCreate(&begin_));
         check(cudaEventCreate(&end_));
     }
-    pending_launch_limit launch_limit(r.launch_places);
+    pending_launch_limit launch_limit(r.pending_launches);
     a.returned_bytes = e->result_bytes;
     const int threads_before = timed ? left_threads(usual_threads_) : simulator::own_threads();
     signals().open();
