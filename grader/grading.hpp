@@ -175,8 +175,8 @@ std::span<const std::uint64_t> returned_by_ranks();
 void close_peers(const std::vector<std::pair<int, int>> &pairs);
 
 // On the simulator, in the case's next calls: sets the number of multiprocessors, so that few
-// blocks run at a time and each has much to do. The default, also for 0: 2 in a CORRECTNESS_CASE,
-// and in a SPEED_CASE as many as device() reports.
+// blocks run at a time and each has much to do. 0: as many as device() reports. The default is 2
+// in a CORRECTNESS_CASE and 0 in a SPEED_CASE.
 void limit_multiprocessors(int count);
 
 // Limits the launches by kernels that are pending at a time in the case's next calls; further
@@ -454,7 +454,7 @@ public:
 using make_workload = std::function<std::unique_ptr<workload>(std::mt19937_64 &)>;
 
 // Benchmarks naive and the submission alternately on a GPU (see speed.hpp); on the simulator,
-// counts one call.
+// compares the counters of one call, or of two equal ones, with the gates.
 // `make` is called once per set of inputs, several at a time: it draws only from its own argument,
 // and chooses sizes by simulated() and device(). check() of several workloads may run at the same
 // time, too. change() restores everything that a call writes in place; for an output with a range
