@@ -270,10 +270,14 @@ struct counted_gate {
     std::string meaning; // printed if missed: its meaning and the next thing to try
     // Printed instead of `meaning` if these counters show the cause; else empty.
     std::function<std::string(const counted &)> cause = {};
-    bool general = false;      // `meaning` does not name a cause, so speed_gates::too_slow is added
-    std::string about = {};    // case or function whose TODOs it names; empty: the case's own
-    bool of_any_order = false; // at least: the best value over several block orders counts
-    bool of_what_is_moved = false; // a share of the bytes moved: moving more than naive is no pass
+    bool general = false;   // `meaning` does not name a cause, so speed_gates::too_slow is added
+    std::string about = {}; // case or function whose TODOs it names; empty: the case's own
+    // At least: a value that misses the gate is counted once more with blocks in another order, and
+    // the better one judged.
+    bool best_of_schedules = false;
+    // A fraction of the bytes moved, which useless traffic may raise: moving more than twice
+    // naive's sectors is no pass.
+    bool is_efficiency = false;
 };
 // A lab's own measures; the gates below are for all labs.
 counted_gate at_least(std::string name, const steps &required, std::string unit,

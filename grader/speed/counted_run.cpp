@@ -161,7 +161,7 @@ counted_result count_calls(const make_workload &make, const make_workload &make_
     for (const counted_gate &gate : gates.counted) {
         const counted &submission = worst_by(gate, calls);
         double value = gate.value(submission);
-        if (gate.of_any_order && !passes(gate, value)) {
+        if (gate.best_of_schedules && !passes(gate, value)) {
             if (in_another_order.empty()) in_another_order = counters_in_another_order(make);
             value = std::max(value, gate.value(worst_by(gate, in_another_order)));
         }
@@ -186,7 +186,7 @@ counted_result count_calls(const make_workload &make, const make_workload &make_
     result.offered = tally.offered();
     result.needs = tally.needs();
     if (missed.empty() && std::any_of(gates.counted.begin(), gates.counted.end(),
-                                      [](const counted_gate &g) { return g.of_what_is_moved; }))
+                                      [](const counted_gate &g) { return g.is_efficiency; }))
         for (const counted &c : calls) check_useful_traffic(*work, c, naive);
     result.reached = missed.empty() ? tally.reached() : 0;
     return {result, missed, hint};

@@ -55,7 +55,7 @@ counted_gate used_by_loads(double pass)
         "Memory moves in sectors of 32 bytes, and a warp's load takes every sector that one of its "
         "32 lanes asks for. Let neighbouring lanes load neighbouring elements.",
         [](const counted &c) { return used(c.load_bytes, c.load_sectors); });
-    gate.of_what_is_moved = true;
+    gate.is_efficiency = true;
     return gate;
 }
 
@@ -66,7 +66,7 @@ counted_gate used_by_stores(double pass)
         "Memory moves in sectors of 32 bytes, and a warp's store touches every sector that one of "
         "its 32 lanes writes to. Let neighbouring lanes store neighbouring elements.",
         [](const counted &c) { return used(c.store_bytes, c.store_sectors); });
-    gate.of_what_is_moved = true;
+    gate.is_efficiency = true;
     return gate;
 }
 
@@ -165,7 +165,7 @@ counted_gate blocks_share(double pass)
                  [](const counted &c) {
                      return share_of(c.warp_instructions, c.busiest_block_instructions);
                  });
-    gate.of_any_order = true;
+    gate.best_of_schedules = true;
     return gate;
 }
 
