@@ -11,7 +11,7 @@
 
 namespace grading {
 
-constexpr std::uint64_t sector_bytes = 32; // device memory moves in sectors
+constexpr std::uint64_t sector_bytes = 32; // the unit in which device memory is accessed
 
 // Sectors moved at a source line beyond the fewest that would do.
 inline std::uint64_t wasted(const counted::site &s)
@@ -22,8 +22,9 @@ inline std::uint64_t wasted(const counted::site &s)
 // Reads the counters of one call from the simulator's JSON. Throws std::exception if the text is
 // anything else, which is possible because a submission's worker wrote it.
 //
-// `load_bytes` and `store_bytes` are useful bytes: at each source line the bytes asked for, but a
-// word that many lanes ask for counts at most as often as a sector with it moves.
+// `load_bytes` and `store_bytes` are useful bytes: at each source line the bytes that the lanes
+// asked for, but no more than the ideal sectors hold, because lanes of a warp may ask for the same
+// word.
 counted parse_counters(std::string_view json);
 
 // Extracts the counters' JSON from a worker's answer to command::report, which holds the number of

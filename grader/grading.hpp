@@ -30,12 +30,11 @@
 
 namespace grading {
 
-// True if the case runs on the simulator.
-bool simulated();
-const device_facts &device();
+bool simulated();             // true if the case runs on the simulator
+const device_facts &device(); // of the device that the case runs on; asked for once
 
-// Inputs. The generator is seeded from the run's seed and the case's name, so a case sees the same
-// inputs alone as in a full run.
+// Inputs. The generator is seeded from the run's seed and the case's name, so a case that runs
+// alone sees the same inputs as in a full run.
 std::mt19937_64 &random_source();
 std::vector<float> random_floats(std::size_t n, float low = -1, float high = 1);
 // Fills with multiples of 2^-23 in [-1, 1); fast enough for a hundred million elements.
@@ -104,11 +103,12 @@ void hint_past_the_end(const std::string &hint, const std::string &array = {},
 void results_are_counts();
 
 // Declares that the case's next calls produce their results by copies; hints then are about
-// copies, not threads.
+// copies, not about threads.
 void results_are_copied();
 
-// Replaces the hint if the right elements come in another order. The general hint blames places
-// taken in the order of arrival, but a sort can go wrong in other ways.
+// Replaces the hint if the right elements come in another order. The general hint blames output
+// positions that threads reserve with atomics, in the order of their arrival; a sort can go wrong
+// in other ways.
 void hint_another_order(const std::string &hint);
 
 // Replaces the hint if two threads of a kernel write the same location in device memory, in a
@@ -175,15 +175,15 @@ std::span<const std::uint64_t> returned_by_ranks();
 void close_peers(const std::vector<std::pair<int, int>> &pairs);
 
 // On the simulator, in the case's next calls: sets the number of multiprocessors, so that few
-// blocks run at a time and each has much to do. The default, also for 0: 2 in a CORRECTNESS_CASE,
-// and in a SPEED_CASE as many as device() reports.
+// blocks run at a time and each has much to do. 0: as many as device() reports. The default is 2
+// in a CORRECTNESS_CASE and 0 in a SPEED_CASE.
 void limit_multiprocessors(int count);
 
-// Limits the pending launches by kernels in the case's next calls; further launches are refused:
-// cudaLimitDevRuntimePendingLaunchCount. 0: the default. A GPU may allow more. `others_launch`: in
-// calls with another order, other launches hold places for a moment, so that one launch may be
-// refused and the next one not.
-void limit_launches(int places, bool others_launch = false);
+// Limits the launches by kernels that are pending at a time in the case's next calls; further
+// launches are refused: cudaLimitDevRuntimePendingLaunchCount. 0: the default. A GPU may allow
+// more. `others_launch`: in calls with another order of blocks, other launches are pending for a
+// moment, too, so that one launch may be refused and the next one not.
+void limit_launches(int pending, bool others_launch = false);
 
 // On the simulator: true if `call`, a CALL with a larger size than its argument `array` has, reads
 // past the end of it in any order of blocks and warps. The call ends there. This tests that a size
@@ -270,10 +270,14 @@ struct counted_gate {
     std::string meaning; // printed if missed: its meaning and the next thing to try
     // Printed instead of `meaning` if these counters show the cause; else empty.
     std::function<std::string(const counted &)> cause = {};
-    bool general = false;      // `meaning` does not name a cause, so speed_gates::too_slow is added
-    std::string about = {};    // case or function whose TODOs it names; empty: the case's own
-    bool of_any_order = false; // at least: the best value over several block orders counts
-    bool of_what_is_moved = false; // a share of the bytes moved: moving more than naive is no pass
+    bool general = false;   // `meaning` does not name a cause, so speed_gates::too_slow is added
+    std::string about = {}; // case or function whose TODOs it names; empty: the case's own
+    // At least: a value that misses the gate is counted once more with blocks in another order, and
+    // the better one judged.
+    bool best_of_schedules = false;
+    // A fraction of the bytes moved, which useless traffic may raise: moving more than twice
+    // naive's sectors is no pass.
+    bool is_efficiency = false;
 };
 // A lab's own measures; the gates below are for all labs.
 counted_gate at_least(std::string name, const steps &required, std::string unit,
@@ -285,11 +289,13 @@ counted_gate used_by_stores(double pass);
 // Limits wavefronts in shared memory over the fewest possible for the words asked for. `meaning`
 // is printed if the lanes' distance does not show the cause.
 counted_gate bank_conflicts(double limit, std::string meaning);
-// Limits the wavefronts beyond those per element; requests without conflicts do not dilute it.
+// Limits the wavefronts beyond the ideal ones, per element; requests without conflicts do not
+// dilute it.
 counted_gate conflicts_an_element(std::function<double()> elements, double limit);
-counted_gate blocks_share(double pass); // at least this many blocks' worth of work at a time
-// Requires that, on average, this many of 32 lanes take part in an instruction of the kernels. The
-// lowest known sound value is 22, in CUB's histogram.
+// Requires that the kernels ran this many times the warp instructions of their busiest block.
+counted_gate blocks_share(double pass);
+// Requires that, on average, this many of 32 lanes are active in a warp instruction. The lowest
+// value that a good kernel is known to have is 22, in CUB's histogram.
 counted_gate lanes_at_work(double pass = 12);
 counted_gate copies_hidden(double pass); // share of copy ticks during which a kernel runs; 0..1
 // Limits the ticks until all work has ended over those of naive's work done serially.
@@ -310,8 +316,12 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t load_requests = 0, load_sectors = 0, load_bytes = 0, load_ideal_sectors = 0;
     std::uint64_t store_requests = 0, store_sectors = 0, store_bytes = 0, store_ideal_sectors = 0;
     std::uint64_t compulsory_bytes = 0; // 32 x distinct sectors per launch, reads and writes
-    std::uint64_t brought_bytes = 0;    // part of these; from the host, or reordered by copies
-    std::uint64_t copied_bytes = 0;     // to and within devices, by no kernel
+    // Copies by the host's calls to devices and within a device.
+    std::uint64_t copied_bytes = 0;
+    // Part of copied_bytes with which copies may have done the kernels' work: those from the host,
+    // and rows shorter than 128 bytes within a device, which can permute elements.
+    std::uint64_t brought_bytes = 0;
+    // A wavefront is one pass over the 32 banks; ideal: the fewest for the words asked for.
     std::uint64_t shared_wavefronts = 0, shared_ideal_wavefronts = 0;
     std::uint64_t texture_bytes = 0;     // read through textures, by all lanes
     std::uint64_t multiplications = 0;   // of float and double, including FMA; by all lanes
@@ -326,9 +336,10 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t filled_bytes = 0;  // by memset
     std::uint64_t printed_bytes = 0; // text that kernels printed, for the host
     std::uint64_t constant_requests = 0, constant_addresses = 0; // distinct ones per request
-    // Bytes to the device over the link to the host: copies, accesses by kernels to pinned memory
-    // and, with several devices, to managed memory, and parameters. pageable_bytes: copies from
-    // pageable memory. parameter_bytes: parameters beyond a few words per launch.
+    // Bytes to the device over the link to the host: copies, parameters, and accesses by kernels,
+    // loads and stores alike, to pinned memory and, with several devices, to managed memory.
+    // pageable_bytes: copies from pageable memory. parameter_bytes: parameters beyond a few words
+    // per launch.
     std::uint64_t host_link_bytes = 0, pageable_bytes = 0, parameter_bytes = 0;
     // With several devices: bytes sent by the device that sent most to others, in copies and in
     // accesses by kernels to each other's memory; and copies between devices that went through the
@@ -336,7 +347,7 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t most_sent_bytes = 0, staged_bytes = 0;
     std::uint64_t most_uploaded_bytes = 0; // copied from the host to the device that got most
     std::uint64_t pageable_out_bytes = 0;  // copied to the host, into pageable memory
-    // From devices to the host: copies, and accesses by kernels to pinned memory.
+    // From devices to the host: copies, and accesses by kernels to pinned memory, loads included.
     std::uint64_t downloaded_bytes = 0;
     // From the host, and to it, in copies alone: without accesses by kernels to pinned memory.
     std::uint64_t copied_in_bytes = 0, copied_out_bytes = 0;
@@ -350,10 +361,11 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t shared_with_host_bytes = 0;
     // All bytes that launch parameters and the values of fills may have carried.
     std::uint64_t carried_bytes = 0;
-    std::uint64_t host_commands = 0; // launches, copies, fills, textures
+    // Launches by the host, copies, fills, graph nodes, created textures.
+    std::uint64_t host_commands = 0;
     std::uint64_t kept_bytes = 0;    // device memory allocated and not freed again
     std::uint64_t kept_handles = 0;  // streams and events created and not destroyed again
-    std::uint64_t managed_pages = 0; // 4096-byte pages not on the device when a kernel asked
+    std::uint64_t managed_pages = 0; // 4096-byte pages not resident when a kernel accessed them
     // Times from the simulator's timeline (simulator/README.md): until all work had ended; all
     // work done serially; copies to or from a device; and the part of these during which a kernel
     // ran.
@@ -384,15 +396,15 @@ struct counted { // totals over every kernel of one call, and the source lines b
         int line = 0;
         std::uint64_t wavefronts = 0, ideal = 0;
         bool store = false;
-        std::int64_t distance = 0; // bytes between lanes of the worst request, if uniform
+        std::int64_t lane_stride = 0; // bytes between lanes of the worst request; 0: not uniform
     };
     bank_site worst_banks; // the line with the most wavefronts beyond ideal
 };
 
 // Returns the sectors of 32 bytes moved by anything, counted each time: loads and stores, atomics,
 // texture fetches, local memory, constants beyond one address per request (which is a broadcast),
-// copies except between devices, memset, and text printed by kernels. A gate on it cannot be
-// evaded by moving data in another way.
+// copies except between devices, memset, and text printed by kernels. No other way to move data
+// evades a gate on it.
 double moved_sectors(const counted &);
 // Returns the warp instructions that read any memory but shared memory: loads, atomics, texture
 // fetches, local memory and constants.
@@ -446,7 +458,7 @@ public:
 using make_workload = std::function<std::unique_ptr<workload>(std::mt19937_64 &)>;
 
 // Benchmarks naive and the submission alternately on a GPU (see speed.hpp); on the simulator,
-// counts one call.
+// compares the counters of one call, or of two equal ones, with the gates.
 // `make` is called once per set of inputs, several at a time: it draws only from its own argument,
 // and chooses sizes by simulated() and device(). check() of several workloads may run at the same
 // time, too. change() restores everything that a call writes in place; for an output with a range

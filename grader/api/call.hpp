@@ -1,8 +1,8 @@
 // The typed arguments of a call.
 //
-// The parent knows only the type of a contract function: `remote<decltype(f)>::arguments(a...)`
-// turns each argument into its wire form. It does not compile if an element type or the number of
-// arguments differs from the contract.
+// The grader does not link contract functions; it knows their types. `remote<F>::arguments(a...)`
+// describes each argument of a call of type F for the worker. It does not compile if an element
+// type or the number of arguments differs from the contract.
 #pragma once
 
 #include "runner/argument.hpp"
@@ -70,8 +70,8 @@ template <class T> output<T> changed_in_place(std::vector<T> before)
 template <class A> struct placed {
     A &array;
     argument_memory where = argument_memory::device;
-    int misalign = 0; // elements past a 256-byte boundary
-    int parts = 1;
+    int misalign = 0; // elements past a 256-byte boundary, to which cudaMalloc aligns
+    int parts = 1;    // buffers, one per device
 };
 template <class A> placed<A> host(A &a) { return {a, argument_memory::host}; }
 template <class A> placed<A> pinned(A &a) { return {a, argument_memory::pinned}; }

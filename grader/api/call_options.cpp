@@ -1,6 +1,6 @@
 // Options of a case's next calls, and the hints for them.
 #include "grading.hpp"
-#include "runner/report.hpp"
+#include "runner/case_record.hpp"
 
 #include <utility>
 
@@ -17,9 +17,9 @@ void hint_past_the_end(const std::string &hint, const std::string &array, std::s
     current_case().past_the_end = {hint, array, in_use};
 }
 
-void results_are_counts() { current_case().counting = true; }
+void results_are_counts() { current_case().results_are_counts = true; }
 
-void results_are_copied() { current_case().copied = true; }
+void results_are_copied() { current_case().results_are_copied = true; }
 
 void host_may_steer(double share, std::size_t bytes)
 {
@@ -30,11 +30,11 @@ void host_may_steer(double share, std::size_t bytes)
 
 void host_may_work() { current_case().host.exempt = true; }
 
-void hint_another_order(const std::string &hint) { current_case().another_order = hint; }
+void hint_another_order(const std::string &hint) { current_case().another_order_hint = hint; }
 
-void hint_one_place(const std::string &hint) { current_case().one_place = hint; }
+void hint_one_place(const std::string &hint) { current_case().one_location_hint = hint; }
 
-void hint_unwritten(const std::string &hint) { current_case().unwritten = hint; }
+void hint_unwritten(const std::string &hint) { current_case().unwritten_hint = hint; }
 
 void hint_left_out(const std::vector<std::vector<std::size_t>> &lists, const std::string &hint)
 {
@@ -48,9 +48,9 @@ void hint_too_many(std::vector<misconception<float>> known)
     current_case().too_many = std::move(known);
 }
 
-void hint_misaligned(const std::string &hint) { current_case().misaligned = hint; }
+void hint_misaligned(const std::string &hint) { current_case().misaligned_hint = hint; }
 
-void hint_without_end(const std::string &hint) { current_case().without_end = hint; }
+void hint_without_end(const std::string &hint) { current_case().without_end_hint = hint; }
 
 void run_streams(stream_work when) { current_case().streams = when; }
 
@@ -64,9 +64,9 @@ void close_peers(const std::vector<std::pair<int, int>> &pairs)
 
 void limit_multiprocessors(int count) { current_case().multiprocessors = count; }
 
-void limit_launches(int places, bool others_launch)
+void limit_launches(int pending, bool others_launch)
 {
-    current_case().launch_places = places;
+    current_case().pending_launches = pending;
     current_case().others_launch = others_launch;
 }
 

@@ -1,8 +1,8 @@
-// Compares results with the oracle's, and says what is known about a wrong answer.
+// Compares results with the oracle's, and names the likely mistake behind a wrong answer.
 #include "general_mistakes.hpp"
 #include "grading.hpp"
+#include "runner/case_record.hpp"
 #include "runner/case_run.hpp"
-#include "runner/report.hpp"
 #include "simulator/core/inactive_lane_value.hpp"
 
 #include <fmt/format.h>
@@ -26,15 +26,15 @@ std::string coordinates(std::size_t index, const extents &shape)
 {
     if (shape.size() < 2) return {};
     static const char *const names[][3] = {{"row", "column", ""}, {"slice", "row", "column"}};
-    std::vector<std::size_t> at(shape.size());
-    for (std::size_t d = shape.size(); d-- > 0; index /= shape[d]) at[d] = index % shape[d];
+    std::vector<std::size_t> coordinate(shape.size());
+    for (std::size_t d = shape.size(); d-- > 0; index /= shape[d]) coordinate[d] = index % shape[d];
     std::string text = " (";
-    for (std::size_t d = 0; d < at.size(); ++d) {
+    for (std::size_t d = 0; d < shape.size(); ++d) {
         if (d) text += ", ";
-        if (at.size() <= 3)
-            text += fmt::format("{} {}", names[at.size() - 2][d], at[d]);
+        if (shape.size() <= 3)
+            text += fmt::format("{} {}", names[shape.size() - 2][d], coordinate[d]);
         else
-            text += std::to_string(at[d]);
+            text += std::to_string(coordinate[d]);
     }
     return text + ")";
 }
@@ -49,8 +49,8 @@ template <class T> std::string element_name(const output<T> &got, std::size_t i)
     return fmt::format("the output[{}]", i);
 }
 
-// True if the right elements are the same in `alternative`.
-template <class T> bool right_where_it_is(const mistake<T> &m, const std::vector<T> &alternative)
+// True if `alternative` also has the elements of the answer that are right.
+template <class T> bool right_elements_agree(const mistake<T> &m, const std::vector<T> &alternative)
 {
     std::size_t k = 0;
     for (std::size_t i = m.first; i < m.first + m.count; ++i) {
@@ -67,7 +67,7 @@ template <class T> bool right_where_it_is(const mistake<T> &m, const std::vector
 template <class T> std::optional<recognised>
 recognise_known(const mistake<T> &m, const std::vector<misconception<T>> &known)
 {
-    std::optional<recognised> of_wrong_ones;
+    std::optional<recognised> explains_wrong_ones;
     for (const misconception<T> &k : known) {
         std::vector<T> alternative = k.looks_like();
         if (alternative.size() != m.got.size()) continue;
@@ -75,13 +75,15 @@ recognise_known(const mistake<T> &m, const std::vector<misconception<T>> &known)
             return same(m.got[i], alternative[i]) || (is_nan(m.got[i]) && is_nan(alternative[i]));
         };
         if (!std::all_of(m.wrong.begin(), m.wrong.end(), fits)) continue;
-        if (right_where_it_is(m, alternative)) return recognised{k.cause, k.next};
-        if (!k.everywhere && !of_wrong_ones) of_wrong_ones = recognised{k.cause, k.next};
+        if (right_elements_agree(m, alternative)) return recognised{k.cause, k.next};
+        if (!k.everywhere && !explains_wrong_ones)
+            explains_wrong_ones = recognised{k.cause, k.next};
     }
-    return of_wrong_ones;
+    return explains_wrong_ones;
 }
 
-// Outputs of 4-byte elements hold NaN before the call.
+// Recognises a call that computed with the contents of its output: 4-byte elements are NaN before
+// the call.
 template <class T> std::optional<recognised> recognise_read_output(const mistake<T> &m)
 {
     case_record &r = current_case();
@@ -92,9 +94,9 @@ template <class T> std::optional<recognised> recognise_read_output(const mistake
     return recognised{r.output_read.cause, r.output_read.next};
 }
 
-// Recognises the value that a shuffle returns for a lane that takes no part, if it was only summed
-// or multiplied.
-template <class T> std::optional<recognised> recognise_nobodys_value(const mistake<T> &m)
+// Recognises the value that a shuffle from an inactive lane, undefined in CUDA, has on the
+// simulator: a NaN whose payload the simulator's sums and products preserve.
+template <class T> std::optional<recognised> recognise_inactive_lane_value(const mistake<T> &m)
 {
     if (!options().simulated || sizeof(T) < 4) return {};
     for (std::size_t i : m.wrong) {
@@ -126,10 +128,10 @@ template <class T> [[noreturn]] void end_wrong(const mistake<T> &m, const std::s
     // The first call was right, so the mistake is not systematic, even if it looks like one by
     // chance.
     if (!why && v == verdict::NONDETERMINISTIC && !nan) why = reordered(m);
-    if (!why) why = recognise_nobodys_value(m);
-    const bool said = why.has_value();
+    if (!why) why = recognise_inactive_lane_value(m);
+    const bool by_grader = why.has_value();
     if (!why) why = recognise_known(m, known);
-    const bool by_lab = !said && why.has_value(); // the lab also says what to do about it
+    const bool by_lab = !by_grader && why.has_value(); // the lab also says what to do about it
     if (!why && !nan) why = recognise_general(m);
     if (why) {
         message += " " + why->cause;
@@ -142,7 +144,7 @@ template <class T> [[noreturn]] void end_wrong(const mistake<T> &m, const std::s
                       "come to that line; 0 / 0, and the root of less than 0."
                     : ".";
     }
-    if (v == verdict::NONDETERMINISTIC && !said)
+    if (v == verdict::NONDETERMINISTIC && !by_grader)
         next = (by_lab && !next.empty() ? next + " " : "") +
                "Which of these can differ between two calls: a static or __device__ variable, or "
                "scratch, that still holds what the first call left; or the order in which threads "
@@ -160,14 +162,14 @@ template <class T, class Right> void judge(const output<T> &got, const std::vect
         end_case(verdict::INFRA_ERROR,
                  fmt::format("The oracle gave {} elements for an output of {}.", want.size(),
                              got.size()));
-    auto look = [&](const std::vector<T> &values, verdict v) {
+    auto judge_values = [&](const std::vector<T> &values, verdict v) {
         mistake<T> m{values, want, got.first, got.count, {}, shape};
         for (std::size_t i = got.first; i < got.first + got.count; ++i)
             if (!right(values[i], i)) m.wrong.push_back(i);
         if (!m.wrong.empty()) end_wrong(m, element_name(got, m.wrong.front()), known, v);
     };
-    look(got.values, verdict::WRONG_ANSWER);
-    if (!got.again.empty()) look(got.again, verdict::NONDETERMINISTIC);
+    judge_values(got.values, verdict::WRONG_ANSWER);
+    if (!got.again.empty()) judge_values(got.again, verdict::NONDETERMINISTIC);
 }
 
 } // namespace

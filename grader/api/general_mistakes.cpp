@@ -1,8 +1,8 @@
-// Recognises common mistakes.
+// Recognises mistakes that many kernels make: shifted, transposed, partial or imprecise results.
 #include "general_mistakes.hpp"
 
 #include "runner/call_counters.hpp"
-#include "runner/report.hpp"
+#include "runner/case_record.hpp"
 
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ namespace grading {
 namespace {
 
 // True if kernels of the last call used atomics, or if no counters are known.
-bool may_count_by_atomics()
+bool may_use_atomics()
 {
     return counters().of_last_call.empty() || counts_of_last_call().atomic_requests > 0;
 }
@@ -104,7 +104,7 @@ template <class T> std::optional<recognised> constant_factor(const mistake<T> &m
 // For a histogram: distinguishes lost values, values counted twice, and values in the wrong bin.
 template <class T> std::optional<recognised> miscounted(const mistake<T> &m)
 {
-    if (!current_case().counting || !std::is_integral_v<T>) return {};
+    if (!current_case().results_are_counts || !std::is_integral_v<T>) return {};
     double more = 0; // exact: counts are small
     for (std::size_t i : m.wrong)
         more += static_cast<double>(m.got[i]) - static_cast<double>(m.want[i]);
@@ -138,12 +138,12 @@ template <class T> std::optional<recognised> one_end(const mistake<T> &m)
 {
     const std::size_t n = m.wrong.size(), from = m.wrong.front(), to = m.wrong.back();
     const std::size_t end = m.first + m.count;
-    constexpr std::size_t no_chance = 8;
+    constexpr std::size_t not_by_chance = 8; // so many elements are not wrong together by chance
     // A few elements behind the beginning of a block may be right by chance.
-    const bool begins = from % 32 == 0 && from > m.first && n >= no_chance;
+    const bool begins = from % 32 == 0 && from > m.first && n >= not_by_chance;
     const bool nearly = begins && 4 * n >= 3 * (end - from);
     if (to - from + 1 != n && !nearly) return {};
-    if (2 * n > m.count && (from - m.first < no_chance || !nearly)) return {};
+    if (2 * n > m.count && (from - m.first < not_by_chance || !nearly)) return {};
     if (to + 1 == end || nearly) {
         const bool all = to + 1 == end && to - from + 1 == n;
         const std::string cause =
@@ -173,30 +173,30 @@ template <class T> std::optional<recognised> first_of_each(const mistake<T> &m)
     const std::size_t step = m.wrong.front(), end = m.first + m.count;
     if (m.first != 0 || step == 0 || step % 32 != 0 || m.wrong.size() < 2) return {};
     if (m.wrong.size() != (end - 1) / step) return {};
-    bool again = true; // in sums: the sum since the last such place
+    bool twice = true; // each wrong element holds the sum since the one before it twice
     for (std::size_t k = 0; k < m.wrong.size(); ++k) {
         const std::size_t i = m.wrong[k];
         if (i != (k + 1) * step) return {};
         const double want = static_cast<double>(m.want[i]), got = static_cast<double>(m.got[i]);
         const double since = want - static_cast<double>(m.want[i - step]);
-        again &= std::abs(got - want - since) <= 1e-5 * (std::abs(want) + std::abs(since));
+        twice &= std::abs(got - want - since) <= 1e-5 * (std::abs(want) + std::abs(since));
     }
     std::string cause = fmt::format("They are the first of each {} elements, but for those at the "
                                     "beginning",
                                     step);
-    cause += again ? ", and what was added since the last such place is in them twice." : ".";
+    cause += twice ? ", and what was added since the last such place is in them twice." : ".";
     return recognised{
         cause, fmt::format("Print element {0} after each store to it. Which thread stores it: the "
                            "last one before that place, or the first one behind it? Is the same "
                            "{1} once more afterwards?",
-                           step, again ? "sum added to it" : "done to it")};
+                           step, twice ? "sum added to it" : "done to it")};
 }
 
-template <class T> std::optional<recognised> numbers_in_float(const mistake<T> &m)
+template <class T> std::optional<recognised> index_in_float(const mistake<T> &m)
 {
-    constexpr std::size_t first_not_held = (1 << 24) + 1; // by a float
-    if (m.wrong.front() != first_not_held) return {};
-    return recognised{fmt::format("Everything before element {} is right.", first_not_held),
+    constexpr std::size_t first_not_exact = (1 << 24) + 1; // in a float
+    if (m.wrong.front() != first_not_exact) return {};
+    return recognised{fmt::format("Everything before element {} is right.", first_not_exact),
                       "A float holds no whole number beyond 2^24 but every second, fourth, ...: is "
                       "an index, a row or a column computed in floats?"};
 }
@@ -213,17 +213,17 @@ template <class T> std::optional<recognised> every_nth(const mistake<T> &m)
                                      : "What is special about these indices?"};
 }
 
-// Relative to the magnitude of the whole result: a sum whose terms nearly cancel is small by
-// chance.
+// Recognises rounding errors. They are relative to the root mean square of the whole result,
+// because a sum whose terms nearly cancel is small by chance.
 template <class T> std::optional<recognised> less_precise(const mistake<T> &m)
 {
     if (!std::is_same_v<T, float>) return {};
     double squares = 0, worst = 0;
     for (std::size_t i = m.first; i < m.first + m.count; ++i)
         squares += double(m.want[i]) * double(m.want[i]);
-    double usual = std::sqrt(squares / static_cast<double>(m.count));
+    double rms = std::sqrt(squares / static_cast<double>(m.count));
     for (std::size_t i : m.wrong) {
-        double scale = std::max({1e-30, usual, std::abs(double(m.want[i]))});
+        double scale = std::max({1e-30, rms, std::abs(double(m.want[i]))});
         double error = std::abs(double(m.got[i]) - double(m.want[i])) / scale;
         if (!(error < 2e-3)) return {}; // rejects NaN, too
         worst = std::max(worst, error);
@@ -262,9 +262,9 @@ template <class T> std::optional<recognised> reordered(const mistake<T> &m)
         // NaN is unordered.
         if (!same(m.got[i], m.got[i]) || !same(m.want[i], m.want[i])) return {};
     if (sorted(m.got) != sorted(m.want)) return {};
-    std::string next = current_case().another_order;
+    std::string next = current_case().another_order_hint;
     if (next.empty())
-        next = may_count_by_atomics()
+        next = may_use_atomics()
                    ? "Places that threads take from a counter are in the order of their arrival: "
                      "compute the place of an element from what lies before it."
                    : "Follow the first of them: which place was computed for it, or with which "
@@ -278,7 +278,7 @@ template <class T> std::optional<recognised> recognise_general(const mistake<T> 
     for (general look :
          {general(transposed<T>), general(reordered<T>), general(shifted<T>), general(all_zero<T>),
           general(first_of_each<T>), general(constant_factor<T>), general(mostly_less_precise<T>),
-          general(numbers_in_float<T>), general(every_nth<T>), general(miscounted<T>),
+          general(index_in_float<T>), general(every_nth<T>), general(miscounted<T>),
           general(one_end<T>), general(less_precise<T>)})
         if (auto r = look(m)) return r;
     return {};

@@ -1,4 +1,4 @@
-// One argument of a call, as the parent knows it.
+// One argument of a call: its description for the worker, and the grader's own array or value.
 #pragma once
 
 #include "process/protocol.hpp"

@@ -1,8 +1,8 @@
 // Fills the images of a call's arguments.
 #include "argument_images.hpp"
 
+#include "case_record.hpp"
 #include "case_run.hpp"
-#include "report.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,8 @@ namespace grading {
 
 namespace {
 
-// xorshift64*, for guards and poison: fast, and only its seed has to be secret.
+// xorshift64*, for guards and poison, with a secret seed for each call. It is fast, and not secure:
+// whoever reads 8 of its bytes knows the rest, but no submission can before its call.
 class xorshift {
 public:
     xorshift() : state_(unforeseen() | 1) {}
@@ -36,8 +37,9 @@ private:
     std::uint64_t state_;
 };
 
-// Fills 4-byte elements with a NaN with a random payload, which no arithmetic yields, and all
-// others with random bytes.
+// Fills 4-byte elements with a NaN with a random payload, and all others with random bytes.
+// Arithmetic without that NaN never yields it: a GPU's is 0x7fffffff (Programming Guide), x86's is
+// 0xffc00000.
 void poison(std::byte *to, std::uint64_t bytes, std::uint32_t element, xorshift &random)
 {
     if (element != 4) return random.fill(to, bytes);
@@ -45,7 +47,8 @@ void poison(std::byte *to, std::uint64_t bytes, std::uint32_t element, xorshift 
     for (std::uint64_t i = 0; i + 4 <= bytes; i += 4) std::memcpy(to + i, &nan, 4);
 }
 
-void differ(std::byte *to, const std::byte *from, std::uint64_t bytes, xorshift &random)
+// Fills `to` with random bytes, each different from that of `from`.
+void fill_different(std::byte *to, const std::byte *from, std::uint64_t bytes, xorshift &random)
 {
     random.fill(to, bytes);
     for (std::uint64_t i = 0; i < bytes; ++i)
@@ -60,12 +63,12 @@ std::uint64_t image_size(const argument_descriptor &s)
     return (s.bytes + 2 * s.guard * parts_of(s) + unit - 1) / unit * unit;
 }
 
-const std::byte *given(const argument &a, unsigned part)
+const std::byte *payload_before(const argument &a, unsigned part)
 {
     std::uint64_t each = a.wire.bytes / parts_of(a.wire);
     return inputs().data() + a.wire.input + part * (each + 2 * a.wire.guard) + a.wire.guard;
 }
-const std::byte *returned(const argument &a, unsigned part)
+const std::byte *payload_after(const argument &a, unsigned part)
 {
     std::uint64_t each = a.wire.bytes / parts_of(a.wire);
     return submission_worker().output().data() + a.wire.output_at +
@@ -116,7 +119,7 @@ void argument_images::fill(bool second)
             random.fill(at, s.guard);
             random.fill(at + s.guard + each, s.guard);
             if (s.output && second && s.element != 4)
-                differ(at + s.guard, returned(a, k), each, random);
+                fill_different(at + s.guard, payload_after(a, k), each, random);
             else if (s.output)
                 poison(at + s.guard, each, s.element, random);
             else if (each && !second)

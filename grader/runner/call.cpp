@@ -5,11 +5,11 @@
 #include "argument_images.hpp"
 #include "call_counters.hpp"
 #include "call_requests.hpp"
+#include "case_record.hpp"
 #include "case_run.hpp"
 #include "host_work.hpp"
 #include "output_checks.hpp"
 #include "replay.hpp"
-#include "report.hpp"
 #include "simulator_findings.hpp"
 #include "unwritten_outputs.hpp"
 #include "worker_verdict.hpp"
@@ -57,7 +57,7 @@ void check_done_by_kernels(const char *function, const std::vector<argument> &ar
 {
     if (!counters_known() || current_case().ranks) return;
     if (current_case().what == kind::speed) return;
-    check_host_stayed_out(function, places_of(arguments), counts_of_last_call());
+    check_host_stayed_out(function, argument_bytes_of(arguments), counts_of_last_call());
 }
 
 request run_request(const char *function)
@@ -70,8 +70,8 @@ request run_request(const char *function)
     return r;
 }
 
-// Describes the worker's answer to a load request, for messages.
-std::string loading(const std::vector<argument> &arguments, const char *function)
+// Names what the worker does for a load request, for messages.
+std::string load_description(const std::vector<argument> &arguments, const char *function)
 {
     bool sized = std::any_of(arguments.begin(), arguments.end(),
                              [](const argument &a) { return a.wire.scratch; });
@@ -125,15 +125,15 @@ bool call_once(std::vector<argument> &arguments, argument_images &images, const 
                void *result, std::size_t result_bytes)
 {
     const case_record &c = current_case();
-    // A submission may remember which peer access it enabled, or the number of multiprocessors.
-    // When these change, it gets a fresh process.
+    // A submission may keep in static variables which peer access it enabled, or the number of
+    // multiprocessors. When these change, it gets a fresh process.
     static std::pair<std::uint64_t, int> previous;
-    const std::pair wanted(c.closed_peers, c.multiprocessors);
-    if (std::exchange(previous, wanted) != wanted) restart_workers();
+    const std::pair device_setup(c.closed_peers, c.multiprocessors);
+    if (std::exchange(previous, device_setup) != device_setup) restart_workers();
     counters().of_last_call.clear();
     images.fill(c.repeating);
     request load = load_request(arguments, function), run = run_request(function);
-    // Another order exposes results that depend on the order of blocks and warps.
+    // Another schedule exposes results that depend on the order of blocks and warps.
     if (c.repeating || options().random_schedule) run.flags |= another_order;
     if (options().simulated) {
         run.closed_peers = c.closed_peers;
@@ -142,7 +142,7 @@ bool call_once(std::vector<argument> &arguments, argument_images &images, const 
     if (streams_of_case() == stream_work::late) run.flags |= late_streams;
     if (streams_of_case() == stream_work::shuffled) run.flags |= shuffled_streams;
     if (options().simulated && c.any_blocks_first) run.flags |= another_order | any_blocks_first;
-    run.max_pending_launches = static_cast<std::uint32_t>(c.launch_places);
+    run.max_pending_launches = static_cast<std::uint32_t>(c.pending_launches);
     if ((run.flags & another_order) != 0 && c.others_launch) run.flags |= others_launch;
     if (run.flags & (another_order | shuffled_streams))
         run.pattern = static_cast<std::uint32_t>(case_seed()) | 1;
@@ -157,7 +157,7 @@ bool call_once(std::vector<argument> &arguments, argument_images &images, const 
         if (!lacks_device_memory(loaded)) end_for_leak(function);
         require_memory_in_naive({load});
     }
-    require_answer(loaded, loading(arguments, function));
+    require_answer(loaded, load_description(arguments, function));
     for (argument &a : arguments) a.scratch_bytes = loaded.value.bytes;
     if (options().simulated) { // devices report there if the host code crashes
         run.offset = images.report_at();
@@ -192,13 +192,14 @@ bool call_once(std::vector<argument> &arguments, argument_images &images, const 
     return ran.value.threads_left > 0;
 }
 
-// Outputs must not change any more. If the call left threads behind, they get half a second to
-// show.
+// Ends the case if an output still changes. Threads that the call left behind get half a second in
+// which to write.
 void check_late_writes(const std::vector<argument> &arguments, bool threads_left,
                        const std::string &function)
 {
     std::vector<std::vector<std::byte>> first;
-    for (const argument &a : arguments) first.emplace_back(returned(a), returned(a) + a.wire.bytes);
+    for (const argument &a : arguments)
+        first.emplace_back(payload_after(a), payload_after(a) + a.wire.bytes);
     auto until =
         std::chrono::steady_clock::now() + std::chrono::milliseconds(threads_left ? 500 : 0);
     do {
@@ -206,7 +207,8 @@ void check_late_writes(const std::vector<argument> &arguments, bool threads_left
         for (std::size_t j = 0; j < arguments.size(); ++j) {
             const argument &a = arguments[j];
             if (a.wire.where == argument_memory::value || parts_of(a.wire) > 1) continue;
-            if (!std::equal(first[j].begin(), first[j].end(), returned(a))) end_for_late_write(a);
+            if (!std::equal(first[j].begin(), first[j].end(), payload_after(a)))
+                end_for_late_write(a);
         }
     } while (std::chrono::steady_clock::now() < until);
 }
@@ -219,9 +221,9 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     begin_call(function, arguments);
     case_record &c = current_case();
     c.repeating = c.late_again = c.was_late = false;
-    c.refused.clear();
+    c.refused_launch.clear();
     c.failed = {};
-    c.older.clear();
+    c.older_value.clear();
     c.outputs.clear();
     counters().results_of_ranks.clear();
     counters().of_each_call.clear();
@@ -248,7 +250,7 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     c.late_again = c.was_late = counts_of_last_call().own_streams;
     call_once(arguments, images, function, result, result_bytes);
     check_guards(arguments);
-    check_written(arguments, both(unwritten, still_poisoned(arguments)), function);
+    check_written(arguments, unwritten_in_both(unwritten, still_poisoned(arguments)), function);
     check_inputs_unchanged(arguments);
     check_untouched(arguments);
     check_done_by_kernels(function, arguments);

@@ -2,9 +2,9 @@
 #include "call_counters.hpp"
 
 #include "argument_images.hpp"
+#include "case_record.hpp"
 #include "case_run.hpp"
 #include "host_work.hpp"
-#include "report.hpp"
 
 #include <fmt/format.h>
 
@@ -76,7 +76,7 @@ void keep_largest_counters(const std::byte *report)
     r.counts = text;
 }
 
-bool stored(const counted &c) { return c.store_requests + c.global_atomic_requests > 0; }
+bool kernels_stored(const counted &c) { return c.store_requests + c.global_atomic_requests > 0; }
 
 void expect_work_of_kernels(double bytes, double multiplications)
 {
@@ -94,7 +94,7 @@ void expect_work_of_kernels(double bytes, double multiplications)
     check_kernels_worked(current_case().function, bytes, multiplications, all);
 }
 
-bool kernels_stored() { return stored(counts_of_last_call()); }
+bool kernels_stored() { return kernels_stored(counts_of_last_call()); }
 
 std::span<const std::uint64_t> returned_by_ranks() { return counters().results_of_ranks; }
 

@@ -10,7 +10,7 @@
 
 namespace grading {
 
-// Counters as JSON are copies, because the worker's memory dies with it. A text is empty if a
+// The counters' JSON is copied, because the worker's memory dies with it. It is empty if a
 // submission has overwritten it.
 struct call_counters {
     std::string of_last_call;              // in a single process
@@ -34,6 +34,6 @@ counted counters_of_rank(const std::byte *report);
 void keep_largest_counters(const std::byte *report);
 
 // True if kernels stored anything in device memory.
-bool stored(const counted &);
+bool kernels_stored(const counted &);
 
 } // namespace grading

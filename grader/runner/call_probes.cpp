@@ -2,8 +2,8 @@
 #include "argument_images.hpp"
 #include "call_counters.hpp"
 #include "call_requests.hpp"
+#include "case_record.hpp"
 #include "case_run.hpp"
-#include "report.hpp"
 #include "simulator_findings.hpp"
 #include "worker_verdict.hpp"
 
@@ -46,23 +46,23 @@ std::uint64_t ask_for_scratch(const char *function, std::vector<argument> argume
 bool reads_on(const std::string &array, const std::function<void()> &call)
 {
     const on_simulator scope = use_simulator();
-    bool in_every_order = true, usual = options().random_schedule;
+    bool in_every_order = true, previous = options().random_schedule;
     current_case().may_read_on = array;
     for (bool random : {false, true}) {
         options().random_schedule = random;
-        bool went = false;
+        bool read_on = false;
         try {
             call();
         } catch (const read_past_end &) {
-            went = true;
-            restart_workers(); // this worker's device has failed
+            read_on = true;
+            restart_workers(); // after a fault every call to this worker's device fails
         } catch (...) {
-            options().random_schedule = usual;
+            options().random_schedule = previous;
             throw;
         }
-        in_every_order = in_every_order && went;
+        in_every_order = in_every_order && read_on;
     }
-    options().random_schedule = usual;
+    options().random_schedule = previous;
     current_case().may_read_on.clear();
     return in_every_order;
 }

@@ -1,9 +1,9 @@
-// Begins a call in the case's record, and makes its requests.
+// Names a call's arguments from the contract, and sends requests under a time limit.
 #include "call_requests.hpp"
 
+#include "case_record.hpp"
 #include "case_run.hpp"
 #include "process/contract.hpp"
-#include "report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -66,11 +66,11 @@ void name_arguments(const std::string &function, std::vector<argument> &argument
     for (int i = 0; i < contract_size; ++i) {
         if (function != contract[i].name) continue;
         std::string names = contract[i].parameters;
-        for (std::size_t j = 0, at = 0; j < arguments.size(); ++j) {
-            std::size_t comma = std::min(names.find(',', at), names.size());
+        for (std::size_t j = 0, begin = 0; j < arguments.size(); ++j) {
+            std::size_t comma = std::min(names.find(',', begin), names.size());
             names.copy(arguments[j].wire.name,
-                       std::min(comma - at, sizeof(argument_descriptor::name) - 1), at);
-            at = std::min(comma + 1, names.size());
+                       std::min(comma - begin, sizeof(argument_descriptor::name) - 1), begin);
+            begin = std::min(comma + 1, names.size());
         }
         return;
     }

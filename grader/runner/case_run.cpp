@@ -2,8 +2,8 @@
 #include "case_run.hpp"
 
 #include "call_counters.hpp"
+#include "case_record.hpp"
 #include "grading.hpp"
-#include "report.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -26,10 +26,13 @@ bool is_wrong_output(verdict v)
     return v == WRONG_ANSWER || v == PARTIALLY_WRITTEN || v == NOT_WRITTEN || v == NONDETERMINISTIC;
 }
 
-bool waits_may_lack(verdict v) { return is_wrong_output(v) || v == verdict::UNINITIALISED; }
+bool may_lack_synchronisation(verdict v)
+{
+    return is_wrong_output(v) || v == verdict::UNINITIALISED;
+}
 
-// Hint if the last call launched a kernel in the default stream beside streams that it does not
-// wait for.
+// Hint if the last call launched a kernel in the default stream while other, non-blocking streams
+// had work.
 std::string default_stream_hint()
 {
     if (!counts_of_last_call().default_stream_alone) return {};
@@ -45,12 +48,13 @@ std::string idle_wait_hint()
            "such a wait is over at once. Does cudaEventRecord come before cudaStreamWaitEvent?";
 }
 
-// A result that is right as queued and wrong when late most likely lacks a wait.
+// Hint for a result that is right if work runs as queued and wrong if it runs late: most likely an
+// event or a synchronisation is missing.
 std::string late_streams_hint(verdict v)
 {
     const bool differed = v == verdict::NONDETERMINISTIC && current_case().was_late;
     const stream_work when = differed ? stream_work::late : streams_of_case();
-    if (when == stream_work::as_queued || !waits_may_lack(v)) return {};
+    if (when == stream_work::as_queued || !may_lack_synchronisation(v)) return {};
     std::string hint = idle_wait_hint();
     if (hint.empty() && when == stream_work::shuffled)
         hint = "Here the work of different streams runs in any order that your events and waits "
@@ -68,11 +72,11 @@ std::string late_streams_hint(verdict v)
     return hint;
 }
 
-// Hint if a launch by a kernel was refused and no kernel made up for it.
+// Hint if a launch by a kernel was refused and the output is wrong.
 std::string refused_launch_hint(verdict v)
 {
-    if (!is_wrong_output(v) || current_case().refused.empty()) return {};
-    return current_case().refused + " Do what was refused in another way.";
+    if (!is_wrong_output(v) || current_case().refused_launch.empty()) return {};
+    return current_case().refused_launch + " Do what was refused in another way.";
 }
 
 // True if the verdict is about a call, whose numbers may explain it.
@@ -97,14 +101,14 @@ void add_failed_call(std::string &message, std::string &hint)
 }
 
 // Adds to the message that the simulator let a block see two stores of another out of order, as
-// devices may, if that explains the verdict.
+// CUDA's weak memory model allows, if that explains the verdict.
 void add_older_value(verdict v, std::string &message, std::string &hint)
 {
-    const std::string older = std::exchange(current_case().older, {});
+    const std::string older_value = std::exchange(current_case().older_value, {});
     const bool may_follow =
         is_wrong_output(v) || v == verdict::OUT_OF_BOUNDS || v == verdict::TIMEOUT;
-    if (older.empty() || !may_follow) return;
-    message += " " + older;
+    if (older_value.empty() || !may_follow) return;
+    message += " " + older_value;
     hint = out_of_order_hint;
 }
 
@@ -163,7 +167,7 @@ void end_case(verdict v, std::string message, std::string hint)
         depends_on_arguments(v) && !numbers.empty())
         message += fmt::format(" In the call with {}.", numbers);
     if (std::string late = late_streams_hint(v); !late.empty()) hint = late;
-    if (waits_may_lack(v))
+    if (may_lack_synchronisation(v))
         if (std::string alone = default_stream_hint(); !alone.empty()) hint = alone;
     if (std::string refused = refused_launch_hint(v); !refused.empty()) {
         if (v == verdict::NONDETERMINISTIC) // other launches are refused each time

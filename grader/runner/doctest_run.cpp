@@ -1,9 +1,9 @@
 // Runs cases by doctest, whose progress it enters into the records.
 #include "doctest_run.hpp"
 
+#include "case_record.hpp"
 #include "case_run.hpp"
 #include "replay.hpp"
-#include "report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

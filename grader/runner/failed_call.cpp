@@ -69,12 +69,12 @@ std::vector<int> lines_that_call(std::string_view name, std::string_view source,
 
 std::string sentence_of(const failed_call &f, std::string_view source, std::string_view within)
 {
-    const std::vector<int> at = lines_that_call(f.name, source, within);
+    const std::vector<int> calling = lines_that_call(f.name, source, within);
     std::string where;
-    if (at.size() == 1)
-        where = fmt::format(" on line {}", at[0]);
-    else if (!at.empty() && at.size() <= max_lines_named)
-        where = fmt::format(" (on one of the lines {})", fmt::join(at, ", "));
+    if (calling.size() == 1)
+        where = fmt::format(" on line {}", calling[0]);
+    else if (!calling.empty() && calling.size() <= max_lines_named)
+        where = fmt::format(" (on one of the lines {})", fmt::join(calling, ", "));
     const std::string what = f.name == "cudaLaunchKernel" ? "a kernel's launch" : f.name;
     const std::string why = f.why.empty() ? "" : ": " + f.why;
     return fmt::format("{}{} failed with {}{}.", what, where, f.error, why);

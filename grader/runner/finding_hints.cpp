@@ -2,9 +2,9 @@
 #include "finding_hints.hpp"
 
 #include "argument_images.hpp"
+#include "case_record.hpp"
 #include "case_run.hpp"
 #include "index_hints.hpp"
-#include "report.hpp"
 #include "worker_verdict.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace grading {
 
 namespace {
 
-bool in_closed_memory(const simulator_finding &f)
+bool in_inaccessible_peer(const simulator_finding &f)
 {
     return std::strstr(f.where, "which the kernel's device has no access to");
 }
@@ -36,23 +36,23 @@ std::uint64_t number_given(const std::vector<argument> &arguments, std::string_v
     return otherwise;
 }
 
-// True if a thread that has an element of its own reaches past the end of an array: its index is
-// then not simply its thread number.
-bool index_is_computed(const simulator_finding &f, const std::vector<argument> &arguments)
+// True if a thread whose number is a valid index of an array reaches past that array's end: its
+// index is then not simply its thread number.
+bool index_is_not_thread_number(const simulator_finding &f, const std::vector<argument> &arguments)
 {
     const std::string_view where = f.where;
-    const std::size_t size = where.rfind("` (");
-    if (f.bytes == 0 || size == where.npos || where.find("past the end") == where.npos)
+    const std::size_t name_end = where.rfind("` ("); // the array's size in bytes follows
+    if (f.bytes == 0 || name_end == where.npos || where.find("past the end") == where.npos)
         return false;
     const bool first_block = f.block[0] + f.block[1] + f.block[2] == 0;
-    std::uint64_t own = std::strtoull(f.where + size + 3, nullptr, 10) / f.bytes;
+    std::uint64_t count = std::strtoull(f.where + name_end + 3, nullptr, 10) / f.bytes;
     // An array can have more elements than there is work: columns, or all from an offset on.
-    const std::uint64_t n = number_given(arguments, "n", own);
-    own = std::min(own, n - std::min(n, number_given(arguments, "offset", 0)));
-    return first_block && f.thread[1] + f.thread[2] == 0 && f.thread[0] < own;
+    const std::uint64_t n = number_given(arguments, "n", count);
+    count = std::min(count, n - std::min(n, number_given(arguments, "offset", 0)));
+    return first_block && f.thread[1] + f.thread[2] == 0 && f.thread[0] < count;
 }
 
-// True if it lies just behind the used bytes of a shared array.
+// True if the access is just behind the used bytes of a shared array.
 bool just_past_used_part(const simulator_finding &f)
 {
     const std::size_t in_use = current_case().past_the_end.in_use;
@@ -63,7 +63,7 @@ bool just_past_used_part(const simulator_finding &f)
 // True if one of the two accesses of a race is a read.
 bool one_reads(const simulator_finding &f) { return !f.write || !std::strstr(f.detail, " wrote "); }
 
-// An access past the end of scratch may mean that the submission asked for too little.
+// Hint for an access past the end of scratch: the submission may have asked for too little.
 std::string scratch_hint(const simulator_finding &f, const std::vector<argument> &arguments)
 {
     if (verdict_of(f) != verdict::OUT_OF_BOUNDS || !std::strstr(f.where, "the end of")) return {};
@@ -106,7 +106,8 @@ std::string race_hint(const simulator_finding &f)
                "stream, an event that the later one waits for, or, in a kernel, "
                "cudaStreamTailLaunch. What a block did before one of its threads launched is "
                "ordered by a barrier before that launch.";
-    if (both_wrote(f) && !current_case().one_place.empty()) return current_case().one_place;
+    if (both_wrote(f) && !current_case().one_location_hint.empty())
+        return current_case().one_location_hint;
     if (f.other_block && std::strstr(f.detail, "__threadfence()")) return out_of_order_hint;
     if (f.other_block && !f.write)
         return "Should this block use what the other one has stored? If not, an index is wrong: "
@@ -129,7 +130,7 @@ std::string race_hint(const simulator_finding &f)
         return "Something must order the two accesses: which barrier stands between them? Where "
                "other blocks use or change these elements, too, none helps: read from one array "
                "and write to another, or let a kernel of its own do the second part.";
-    // In CUDA's memory model, too, a vote or a shuffle does not order memory accesses.
+    // The Programming Guide, too, says that votes and shuffles imply no memory barrier.
     if (f.write && one_reads(f) && std::strstr(f.detail, "no __syncwarp()")) {
         const bool on_one_line = std::strstr(f.detail, fmt::format(":{} ", f.line).c_str());
         if (on_one_line)
@@ -177,7 +178,7 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
                "after its last use, and does the size count bytes?";
     switch (kind_of(f)) {
     case out_of_bounds: {
-        if (in_closed_memory(f))
+        if (in_inaccessible_peer(f))
             return "Is the device current that is meant? If so, give it access to the other's "
                    "memory first, where cudaDeviceCanAccessPeer says that it can have it: asked "
                    "for each pair that the kernel needs. Copies work without.";
@@ -204,7 +205,7 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
         const bool one_element =
             f.threads == 1 && std::string_view(f.where).starts_with("just past");
         const bool nothing_known = !one_element && !has_own_hint(f.where);
-        if (nothing_known && index_is_computed(f, arguments))
+        if (nothing_known && index_is_not_thread_number(f, arguments))
             return fmt::format("Thread {} is none of those to spare at the end: how is the index "
                                "computed that it uses here, and is that index itself compared "
                                "with the number of elements of this array?",
@@ -215,7 +216,7 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
         return large_index_hint(one_element, f.write, f.where, false);
     }
     case uninitialised:
-        if (order && !current_case().unwritten.empty()) return current_case().unwritten;
+        if (order && !current_case().unwritten_hint.empty()) return current_case().unwritten_hint;
         if (order)
             return "Which kernel or copy should have written it before? Is it missing, does it "
                    "write too little, or elsewhere, or does it come later?";
@@ -230,7 +231,7 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
         return "Is that address kept from an earlier call, in a static variable? Each call gets "
                "arrays of its own, scratch too. Or is memory freed before the last use has ended?";
     case misaligned:
-        if (!current_case().misaligned.empty()) return current_case().misaligned;
+        if (!current_case().misaligned_hint.empty()) return current_case().misaligned_hint;
         return f.bytes == 16 ? "A float4 access needs an address that is a multiple of 16: check "
                                "the pointer, or peel."
                              : fmt::format("An access of {0} bytes at once needs an address that "
@@ -259,10 +260,10 @@ verdict verdict_of(const simulator_finding &f)
 {
     using enum simulator::finding_kind;
     switch (kind_of(f)) {
-    // Near a named buffer it is the student's index arithmetic. Far from any buffer, or in another
-    // device's memory, a GPU reports error 700.
+    // Near a named buffer it is the student's index arithmetic. Far from any buffer, or in the
+    // memory of a device without peer access, a GPU reports cudaErrorIllegalAddress.
     case out_of_bounds:
-        if (in_closed_memory(f)) return verdict::CUDA_ERROR;
+        if (in_inaccessible_peer(f)) return verdict::CUDA_ERROR;
         return std::strchr(f.where, '`') ? verdict::OUT_OF_BOUNDS : verdict::CUDA_ERROR;
     case use_after_free:
         return verdict::OUT_OF_BOUNDS;

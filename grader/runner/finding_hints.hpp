@@ -18,7 +18,8 @@ inline simulator::finding_kind kind_of(const simulator_finding &f)
 
 verdict verdict_of(const simulator_finding &);
 
-// True if the fault is not in the reported line but in a missing earlier write or wait.
+// True if the fault is not in the reported line but in an earlier write or synchronisation that is
+// missing.
 bool lacks_order(const simulator_finding &, const std::vector<argument> &);
 
 std::string hint_for(const simulator_finding &, const std::vector<argument> &);

@@ -1,8 +1,8 @@
 // Bounds the host's work by a call's arguments and the simulator's counters.
 #include "host_work.hpp"
 
+#include "case_record.hpp"
 #include "case_run.hpp"
-#include "report.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace grading {
 
 namespace {
 
-// A command's choice of kernel, address and size can carry information even without parameters.
+// Which kernel a command launches, or which address and size it names, can carry information, too.
 constexpr std::uint64_t command_bytes = 16;
 // Allowance for ordinary code: a submission that prints from a kernel, or copies, to show its
 // progress has seen its inputs, launches kernels, and may have a flag in pinned memory.
@@ -32,9 +32,9 @@ std::uint64_t brought_by_host(const counted &c, bool steers)
 
 } // namespace
 
-argument_places places_of(const std::vector<argument> &arguments)
+argument_bytes argument_bytes_of(const std::vector<argument> &arguments)
 {
-    argument_places p;
+    argument_bytes p;
     for (const argument &a : arguments) {
         const argument_descriptor &s = a.wire;
         switch (s.where) {
@@ -84,7 +84,7 @@ void check_kernels_worked(const std::string &function, double bytes, double mult
     if (multiplied < nearly * multiplications) end(multiplied, "Multiplications", multiplications);
 }
 
-void check_host_stayed_out(const char *function, const argument_places &p, const counted &c)
+void check_host_stayed_out(const char *function, const argument_bytes &p, const counted &c)
 {
     const auto &allowed = current_case().host;
     if (allowed.exempt || p.shared_with_host || p.device_outputs == 0) return;

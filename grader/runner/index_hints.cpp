@@ -1,7 +1,7 @@
 // Words for an index that is too small or too large.
 #include "index_hints.hpp"
 
-#include "report.hpp"
+#include "case_record.hpp"
 
 #include <fmt/format.h>
 

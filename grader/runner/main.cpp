@@ -1,10 +1,10 @@
 // The grader of one lab: doctest runs the cases of its grade.cpp; our own records make the result.
 #define DOCTEST_CONFIG_IMPLEMENT
+#include "case_record.hpp"
 #include "case_run.hpp"
 #include "doctest_run.hpp"
 #include "grading_request.hpp"
 #include "parallel_cases.hpp"
-#include "report.hpp"
 #include "text/unwritable.hpp"
 #include "text/words.hpp"
 #include "whole_file.hpp"
@@ -131,7 +131,7 @@ int run(int count, char **arguments)
         return 2;
     }
     options() = request.options;
-    options().device =
+    options().device_program =
         std::filesystem::read_symlink("/proc/self/exe").parent_path() / "cudasim-device";
     if (std::string problem = find_device(); !problem.empty()) {
         std::cerr << program << ": nothing can be graded on the "

@@ -2,9 +2,9 @@
 #include "output_checks.hpp"
 
 #include "argument_images.hpp"
+#include "case_record.hpp"
 #include "case_run.hpp"
 #include "index_hints.hpp"
-#include "report.hpp"
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ namespace {
 std::optional<misconception<float>> known_too_many(const argument &a)
 {
     if (a.wire.element != sizeof(float)) return {};
-    const std::byte *before = given(a), *after = returned(a);
+    const std::byte *before = payload_before(a), *after = payload_after(a);
     for (const misconception<float> &k : current_case().too_many) {
         const std::vector<float> values = k.looks_like();
         const std::size_t bytes = values.size() * sizeof(float);
@@ -57,7 +57,7 @@ void check_guards(const std::vector<argument> &arguments)
         if (s.where == argument_memory::value) continue;
         std::uint64_t each = s.bytes / parts_of(s);
         for (unsigned k = 0; k < parts_of(s); ++k) {
-            const std::byte *before = given(a, k), *after = returned(a, k);
+            const std::byte *before = payload_before(a, k), *after = payload_after(a, k);
             const auto g = static_cast<std::int64_t>(s.guard), n = static_cast<std::int64_t>(each),
                        e = static_cast<std::int64_t>(s.element);
             const guard_changes past = changes_between(n, n + g, before, after);
@@ -79,13 +79,13 @@ void check_guards(const std::vector<argument> &arguments)
                         "index {}.",
                         name, elements(each / s.element), past.first / e),
                     large_index_hint(past.first < n + e && past.count <= e, true, name,
-                                     current_case().copied));
+                                     current_case().results_are_copied));
             if (ahead.count)
                 end_case(verdict::OUT_OF_BOUNDS,
                          fmt::format("The call wrote before the start of {}: at index {}.", name,
                                      -((-ahead.last + e - 1) / e)),
                          negative_index_hint(ahead.last + e >= 0 && ahead.count <= e,
-                                             current_case().copied));
+                                             current_case().results_are_copied));
         }
     }
 }
@@ -97,7 +97,7 @@ void check_inputs_unchanged(const std::vector<argument> &arguments)
         if (s.where == argument_memory::value || !s.read_only) continue;
         std::uint64_t each = s.bytes / parts_of(s);
         for (unsigned k = 0; k < parts_of(s); ++k) {
-            const std::byte *before = given(a, k), *after = returned(a, k);
+            const std::byte *before = payload_before(a, k), *after = payload_after(a, k);
             if (each == 0 || std::memcmp(before, after, each) == 0) continue;
             std::uint64_t i = 0;
             while (std::memcmp(before + i * s.element, after + i * s.element, s.element) == 0) ++i;
@@ -117,7 +117,7 @@ void check_untouched(const std::vector<argument> &arguments)
 {
     for (const argument &a : arguments) {
         if (!a.wire.output) continue;
-        const std::byte *before = given(a), *after = returned(a);
+        const std::byte *before = payload_before(a), *after = payload_after(a);
         std::uint64_t n = a.wire.bytes / a.wire.element;
         for (std::uint64_t i = 0; i < n; ++i) {
             if (i == a.written_first) i += a.written_count;
@@ -149,7 +149,7 @@ void copy_back(std::vector<argument> &arguments)
         if (s.where == argument_memory::value || s.read_only) continue;
         std::uint64_t each = s.bytes / parts_of(s);
         for (unsigned k = 0; k < parts_of(s) && each; ++k)
-            std::memcpy(static_cast<std::byte *>(a.data) + k * each, returned(a, k), each);
+            std::memcpy(static_cast<std::byte *>(a.data) + k * each, payload_after(a, k), each);
         current_case().outputs.push_back({a.data, s.name, parts_of(s) > 1 ? each / s.element : 0});
     }
 }
@@ -161,7 +161,7 @@ void keep_differing(std::vector<argument> &arguments)
         const std::uint64_t each = a.wire.bytes / parts_of(a.wire);
         std::vector<std::byte> all; // the parts, without the guards between them
         for (unsigned k = 0; k < parts_of(a.wire); ++k)
-            all.insert(all.end(), returned(a, k), returned(a, k) + each);
+            all.insert(all.end(), payload_after(a, k), payload_after(a, k) + each);
         const std::uint64_t first = a.written_first * a.wire.element;
         if (std::memcmp(static_cast<const std::byte *>(a.data) + first, all.data() + first,
                         a.written_count * a.wire.element) != 0)

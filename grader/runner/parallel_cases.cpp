@@ -121,8 +121,9 @@ void take_results(const forked &other)
             result_in(result[1]);
 }
 
-// Marks cases as not tried that a serial run would not have tried.
-void leave_out_after_endless()
+// Marks cases as not tried whose function did not end in an earlier case: a serial run would not
+// have tried them.
+void mark_not_tried()
 {
     for (case_record &r : records()) {
         const case_result *earlier = r.started ? endless_before(r, r.function) : nullptr;
@@ -188,7 +189,7 @@ void run_groups(std::vector<case_group> groups, int others,
     work();
     for (const forked &other : forks) take_results(other);
     require_results(groups);
-    if (others > 0) leave_out_after_endless();
+    if (others > 0) mark_not_tried();
 }
 
 } // namespace grading

@@ -1,7 +1,7 @@
 // Runs the cases in several processes at the same time, with one result.
 #pragma once
 
-#include "report.hpp"
+#include "case_record.hpp"
 
 #include <cstddef>
 #include <functional>

@@ -1,8 +1,8 @@
 // Writes both requests of a call, then its images with offsets relative to the first image.
 #include "replay.hpp"
 
+#include "case_record.hpp"
 #include "case_run.hpp"
-#include "report.hpp"
 #include "whole_file.hpp"
 
 #include <filesystem>

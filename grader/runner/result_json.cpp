@@ -1,7 +1,7 @@
 // Writes result.json and the counters of a run.
+#include "case_record.hpp"
 #include "case_run.hpp"
 #include "replay.hpp"
-#include "report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -74,7 +74,7 @@ nlohmann::json speed_json(const speed_result &s, nlohmann::json c)
             c["naive_counters"][what] = number(value);
     }
     c["steps"] = {{"reached", s.reached}, {"offered", s.offered}};
-    // If the gate asks for less than naive's own speed, naive's way is the right one.
+    // A case that requires less than naive's own speed accepts naive's algorithm.
     if (s.naive_may_pass || (s.required > 0 && s.required < 1)) c["naive_may_pass"] = true;
     return c;
 }

@@ -8,21 +8,21 @@
 namespace grading {
 
 struct run_options {
-    bool simulated = true;
+    bool simulated = true;              // the calls run on the simulator; else on a GPU
     std::string worker, naive, library; // programs; library may be empty
     std::string mpirun;                 // Open MPI's launcher; empty: there is none
     // On gpu: the same two programs linked with the simulator, for the counters. May be empty.
     std::string counting_worker, counting_naive;
-    std::string device;     // the program of simulated devices
-    bool counting = false;  // true while an on_simulator lives
-    std::string submission; // "stub", "solution", or a file's name
-    std::string source;     // the submission's file, for messages; may be empty
+    std::string device_program; // simulates the devices of a worker
+    bool counting = false;      // true while an on_simulator lives
+    std::string submission;     // "stub", "solution", or a file's name
+    std::string source;         // the submission's file, for messages; may be empty
     std::uint64_t seed = 0;
     std::string replay_folder;  // for replay files of failed cases; empty: none are written
     std::string picture_folder; // for the pictures that cases draw; empty: none are written
     bool keep_replays = false;  // also for passed cases
     bool keep_counts = false;   // keep the simulator's counters of each case's largest call
-    // Simulator: in every call blocks and warps take turns by the seed.
+    // Simulator: in every call blocks and warps take turns in a random order, by the seed.
     bool random_schedule = false;
     bool late_streams = false;    // simulator: streams' work runs as late as waits allow
     int patience = 1;             // factor on every time limit, for a busy machine

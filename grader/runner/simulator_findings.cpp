@@ -1,11 +1,11 @@
-// Reads the simulator's report, picks the gravest finding and says it in a sentence.
+// Reads the simulator's report, and ends the case with a sentence about the gravest finding.
 #include "simulator_findings.hpp"
 
 #include "argument_images.hpp"
 #include "call_counters.hpp"
+#include "case_record.hpp"
 #include "case_run.hpp"
 #include "finding_hints.hpp"
-#include "report.hpp"
 
 #include <fmt/format.h>
 
@@ -22,8 +22,8 @@ namespace grading {
 
 namespace {
 
-// True if blocks waited for others that could not begin before them.
-bool holds_blocks_back(const simulator_finding &f)
+// True if blocks waited for others that had not begun, which only works in one order of blocks.
+bool needs_order_of_blocks(const simulator_finding &f)
 {
     return std::strstr(f.detail, "may begin in any order");
 }
@@ -31,7 +31,7 @@ bool holds_blocks_back(const simulator_finding &f)
 // True for a kernel that ran into the limit; a kernel that waits for ever is found immediately.
 bool takes_too_long(const simulator_finding &f) { return std::strstr(f.detail, "without ending"); }
 
-const char *name_of(const simulator_finding &f)
+const char *predicate_of(const simulator_finding &f)
 {
     using enum simulator::finding_kind;
     switch (kind_of(f)) {
@@ -54,7 +54,7 @@ const char *name_of(const simulator_finding &f)
     case barrier:
         return "misused";
     case step_budget:
-        return holds_blocks_back(f) ? "waits for ever" : "was still at work";
+        return needs_order_of_blocks(f) ? "waits for ever" : "was still at work";
     case trap:
         return "stopped itself (trap or assert)";
     case unsupported:
@@ -87,14 +87,14 @@ std::string sentence(const simulator_finding &f)
         return f.where[0] ? fmt::format("In a call by the host, {}: {}.", f.detail, f.where)
                           : as_sentence(f.detail);
     std::string s = f.kernel[0] ? fmt::format("Kernel {}", f.kernel) : "The code";
-    s += fmt::format(" {}", name_of(f));
+    s += fmt::format(" {}", predicate_of(f));
     if (kind == barrier) s += fmt::format(" {}", f.where);
     if (f.line > 0)
         s += fmt::format(" at {}:{}", std::filesystem::path(f.file).filename().string(), f.line);
     bool access = f.bytes > 0 && kind != barrier;
     // An uninitialised "write" can only be an atomic's read-modify-write.
-    const char *way = !f.write ? "a read" : kind == uninitialised ? "an atomic" : "a write";
-    if (access) s += fmt::format(": {} of {} byte{}", way, f.bytes, f.bytes == 1 ? "" : "s");
+    const char *operation = !f.write ? "a read" : kind == uninitialised ? "an atomic" : "a write";
+    if (access) s += fmt::format(": {} of {} byte{}", operation, f.bytes, f.bytes == 1 ? "" : "s");
     if (f.where[0] && kind != barrier) s += fmt::format("{} {}", access ? "," : ":", f.where);
     s += ".";
     // An access by one thread has been described completely.
@@ -164,8 +164,8 @@ std::vector<simulator_finding> faults_in(const std::byte *from)
         using enum simulator::finding_kind;
         const simulator::finding_kind kind = kind_of(f);
         case_record &r = current_case();
-        if (kind == refused_launch) r.refused = printable(f.detail);
-        if (kind == older_value && r.older.empty()) r.older = printable(sentence(f));
+        if (kind == refused_launch) r.refused_launch = printable(f.detail);
+        if (kind == older_value && r.older_value.empty()) r.older_value = printable(sentence(f));
         if (kind == unwatched) r.unwatched = printable(f.kernel);
         if (kind == failed_call && !r.failed)
             r.failed = {printable(f.kernel), printable(f.where), printable(f.detail)};
@@ -219,11 +219,11 @@ void keep_before_crash(const answer &ran, const std::vector<argument> &arguments
     std::vector<simulator_finding> found = faults_in(ran.report.data());
     if (found.empty()) return;
     const simulator_finding worst = gravest(found);
-    const bool goes_on =
+    const bool kernel_went_on =
         verdict_of(worst) == verdict::RACE || verdict_of(worst) == verdict::UNINITIALISED;
     current_case().before_crash = {
         " Before that: " + printable(sentence(worst)),
-        (goes_on ? "" : "Begin with the kernel: after its fault every call fails. ") +
+        (kernel_went_on ? "" : "Begin with the kernel: after its fault every call fails. ") +
             hint_for(worst, arguments)};
 }
 

@@ -16,8 +16,9 @@ struct speed_result {
     int pairs = 0, discarded = 0;
     double required = 0; // S; 0: the ratio is shown, not graded
     double naive_ms = none, ms = none;
-    double parent_ratio = none; // the ratio on the parent's clock
-    double gbps = none;         // bytes that any version must move, over `ms`
+    double parent_ratio = none; // median of the ratios on the parent's clock
+    double gbps = none;         // GB/s: bytes that any version must move, over `ms`
+    // Fraction of the device's measured rate that `of` names.
     double fraction = none, required_fraction = 0;
     std::string of; // "copy bandwidth" or "multiply-add rate"; empty: no fraction is stated
     double library_ratio = none; // the library's time over the submission's, median
@@ -37,7 +38,8 @@ struct speed_result {
     std::vector<std::string> needs; // requirement of each offered step, in words
 };
 
-// Adds the result to the current case. Called once, before the case ends; defined in report.cpp.
+// Adds the result to the current case. Called once, before the case ends; defined in
+// case_record.cpp.
 void record_speed(const speed_result &);
 
 } // namespace grading

@@ -3,8 +3,8 @@
 
 #include "argument_images.hpp"
 #include "call_counters.hpp"
+#include "case_record.hpp"
 #include "case_run.hpp"
-#include "report.hpp"
 
 #include <fmt/format.h>
 
@@ -46,7 +46,8 @@ std::int64_t shift_of(const argument &a, const std::vector<std::uint64_t> &missi
     std::uint64_t first = a.written_first, end = first + a.written_count;
     auto all_written = [&](std::uint64_t from, std::uint64_t to) {
         for (std::uint64_t i = from; i < to; ++i)
-            if (i >= n || std::memcmp(given(a) + i * e, returned(a) + i * e, e) == 0) return false;
+            if (i >= n || std::memcmp(payload_before(a) + i * e, payload_after(a) + i * e, e) == 0)
+                return false;
         return true;
     };
     if (missing.back() - missing.front() + 1 != k) return 0;
@@ -110,18 +111,18 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
     const auto &left_out = current_case().left_out;
     if (std::find(left_out.lists.begin(), left_out.lists.end(), missing) != left_out.lists.end())
         return left_out.hint;
-    if (const std::int64_t way = shift_of(a, missing)) {
+    if (const std::int64_t shift = shift_of(a, missing)) {
         const std::uint64_t k = missing.size();
         return fmt::format("Beyond the other end {} {} written that nobody asked for: is "
                            "everything {} too {}?{}",
                            elements(k), k == 1 ? "was" : "were",
                            k == 1 ? "one place" : fmt::format("{} places", k),
-                           way > 0 ? "late" : "early", argument_of_value(arguments, k));
+                           shift > 0 ? "late" : "early", argument_of_value(arguments, k));
     }
     std::uint64_t period = period_of(a, missing);
     bool to_the_end = missing.back() - missing.front() + 1 == missing.size() &&
                       missing.back() + 1 == a.written_first + a.written_count;
-    if (current_case().copied) {
+    if (current_case().results_are_copied) {
         std::uint64_t e = a.wire.element, written = missing.front() - a.written_first;
         std::uint64_t piece = period > 0 ? period : to_the_end ? a.written_count : 0;
         if (const std::uint64_t came = counts_of_last_call().copied_out_bytes;
@@ -135,14 +136,15 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
                    : "Which copy should bring these elements, to which address, and how many bytes "
                      "does it count?";
     }
-    const bool counted_here = counters_known();
-    if (counted_here && missing.size() == a.written_count)
+    const bool simulator_counted = counters_known();
+    if (simulator_counted && missing.size() == a.written_count)
         return "Other outputs were written, and nothing of this one. Which kernel should write it: "
                "is it launched in this call, with enough blocks for these numbers, and what stops "
                "its threads?";
-    if (to_the_end && counted_here && missing.front() > a.written_first)
+    if (to_the_end && simulator_counted && missing.front() > a.written_first)
         return why_end_missing(a, missing.front() - a.written_first, missing.front());
-    // Rounding explains at most one block's worth, and at most half of the result.
+    // A grid size that was rounded down leaves out at most one block's elements, and at most half
+    // of the result.
     if (to_the_end && missing.size() <= 1024 && 2 * missing.size() <= a.written_count)
         return "The end is missing, so the last block is probably cut off: is the grid size "
                "rounded up? If it is: does each block begin where the one before it ends?";
@@ -163,8 +165,9 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
 }
 
 // True if whole rows (or columns) are missing at the end because the launch swapped the grid's two
-// dimensions. Any block shape may explain it, if the number of blocks would have sufficed. The
-// output has `lines` rows (or columns) of length `across`; the first `written` are not missing.
+// dimensions. Every block shape with a power of two along the missing lines is tried; the number of
+// blocks must be the one that the unswapped grid has. The output has `lines` rows (or columns) of
+// length `across`; the first `written` are not missing.
 bool grid_transposed(std::uint64_t lines, std::uint64_t across, std::uint64_t written)
 {
     const counted c = counts_of_last_call();
@@ -183,11 +186,11 @@ std::string why_lines_missing(const argument &a, const std::vector<std::uint64_t
 {
     const std::uint64_t rows = a.written_count / a.row, first = missing.front();
     const bool columns = missing.size() % a.row != 0 || first % a.row != 0;
-    const bool turned = columns ? first < a.row && missing.back() % a.row + 1 == a.row &&
-                                      grid_transposed(a.row, rows, first)
-                                : missing.back() + 1 == a.written_count &&
-                                      grid_transposed(rows, a.row, first / a.row);
-    if (turned)
+    const bool transposed = columns ? first < a.row && missing.back() % a.row + 1 == a.row &&
+                                          grid_transposed(a.row, rows, first)
+                                    : missing.back() + 1 == a.written_count &&
+                                          grid_transposed(rows, a.row, first / a.row);
+    if (transposed)
         return fmt::format("As many blocks ran as are needed, and there are none for these {}: "
                            "have x and y of the grid changed places? What the kernel takes from "
                            "blockIdx.x is counted by the grid's first number, what it takes from "
@@ -239,18 +242,19 @@ std::string none_stored(const counted &c, std::string &message)
 // Hint for a call that wrote no output; adds what the simulator knows to `message`.
 std::string why_nothing_written(const std::vector<argument> &arguments, std::string &message)
 {
-    if (current_case().copied && counters_known() && counts_of_last_call().host_commands == 0) {
+    if (current_case().results_are_copied && counters_known() &&
+        counts_of_last_call().host_commands == 0) {
         message += " It launched no kernel, and copied nothing.";
         return "Does the loop over the pieces begin at all for so few elements? Follow its "
                "condition with these numbers: the last piece may be shorter than the others.";
     }
-    if (current_case().copied)
+    if (current_case().results_are_copied)
         return "Is the result copied at all, and in this direction? Where it goes is what a copy "
                "is told first.";
     if (!on_device(arguments)) return "Does it store its results?";
     if (!counters_known()) return does_a_kernel_write;
     const counted c = counts_of_last_call();
-    if (c.launches > 0 && !stored(c)) return none_stored(c, message);
+    if (c.launches > 0 && !kernels_stored(c)) return none_stored(c, message);
     if (c.host_commands == 0) {
         message += " It launched no kernel, and filled or copied nothing.";
         return "Which line should launch the kernel, or fill the output, and does the function "
@@ -273,7 +277,7 @@ unwritten_lists still_poisoned(const std::vector<argument> &arguments)
     for (std::size_t j = 0; j < arguments.size(); ++j) {
         const argument &a = arguments[j];
         if (!a.wire.output) continue;
-        const std::byte *before = given(a), *after = returned(a);
+        const std::byte *before = payload_before(a), *after = payload_after(a);
         for (std::uint64_t i = a.written_first; i < a.written_first + a.written_count; ++i)
             if (std::memcmp(before + i * a.wire.element, after + i * a.wire.element,
                             a.wire.element) == 0)
@@ -311,7 +315,7 @@ void check_written(const std::vector<argument> &arguments, const unwritten_lists
     }
 }
 
-unwritten_lists both(const unwritten_lists &x, const unwritten_lists &y)
+unwritten_lists unwritten_in_both(const unwritten_lists &x, const unwritten_lists &y)
 {
     unwritten_lists result(x.size());
     for (std::size_t j = 0; j < x.size(); ++j)
@@ -324,7 +328,8 @@ void expect_changed_in_place(bool changed, std::string message, const std::strin
 {
     if (changed) return;
     const counted c = counts_of_last_call();
-    const std::string next = c.launches > 0 && !stored(c) ? none_stored(c, message) : otherwise;
+    const std::string next =
+        c.launches > 0 && !kernels_stored(c) ? none_stored(c, message) : otherwise;
     end_case(verdict::NOT_WRITTEN, message, next);
 }
 

@@ -12,8 +12,8 @@ namespace grading {
 using unwritten_lists = std::vector<std::vector<std::uint64_t>>;
 unwritten_lists still_poisoned(const std::vector<argument> &);
 
-// Returns the elements that are in both.
-unwritten_lists both(const unwritten_lists &, const unwritten_lists &);
+// Returns the elements that neither of two equal calls wrote.
+unwritten_lists unwritten_in_both(const unwritten_lists &, const unwritten_lists &);
 
 // Ends the case if there are any, with the likeliest reason.
 void check_written(const std::vector<argument> &, const unwritten_lists &, const char *function);

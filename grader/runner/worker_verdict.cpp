@@ -1,8 +1,8 @@
 // Turns an answer of the submission's worker into the case's verdict.
 #include "worker_verdict.hpp"
 
+#include "case_record.hpp"
 #include "case_run.hpp"
-#include "report.hpp"
 
 #include <fmt/format.h>
 
@@ -23,15 +23,28 @@ extern const int contract_devices; // number of devices that the lab's functions
 
 namespace {
 
+namespace cuda_error { // values of cudaError_t: cudaErrorInvalidValue and so on
+constexpr int invalid_value = 1, memory_allocation = 2, invalid_configuration = 9,
+              invalid_device_function = 98, invalid_kernel_image = 200,
+              no_kernel_image_for_device = 209, not_ready = 600, illegal_address = 700,
+              launch_out_of_resources = 701, peer_access_already_enabled = 704,
+              misaligned_address = 716, launch_failure = 719, cooperative_launch_too_large = 720,
+              stream_capture_unsupported = 900, stream_capture_wrong_thread = 908;
+} // namespace cuda_error
+
+// True for the errors with which a launch itself is refused.
 bool is_launch_error(int error)
 {
-    // Errors for which a launch itself is refused: invalid value, invalid configuration, invalid
-    // device function, no image for the device, no kernel image, too many resources.
-    static const int codes[] = {1, 9, 98, 200, 209, 701, 720};
+    using namespace cuda_error;
+    constexpr int codes[] = {invalid_value,
+                             invalid_configuration,
+                             invalid_device_function,
+                             invalid_kernel_image,
+                             no_kernel_image_for_device,
+                             launch_out_of_resources,
+                             cooperative_launch_too_large};
     return std::find(std::begin(codes), std::end(codes), error) != std::end(codes);
 }
-
-constexpr int cuda_invalid_value = 1;
 
 // True if a text of the submission contains cudaGetErrorString of such an error.
 bool names_launch_error(std::string_view text)
@@ -68,19 +81,20 @@ std::string shape_hint(const std::string &refused)
 
 std::string launch_hint(int error)
 {
-    if (std::string hint = shape_hint(current_case().refused); !hint.empty()) return hint;
-    if (error == 9 || error == 1)
+    if (std::string hint = shape_hint(current_case().refused_launch); !hint.empty()) return hint;
+    if (error == cuda_error::invalid_configuration || error == cuda_error::invalid_value)
         return "A grid has at least one block: n / block_size is 0 for a small n, so round up, and "
                "launch nothing where there is nothing to do. A block has at most 1024 threads, a "
                "grid at most 65535 blocks in y and in z.";
-    if (error == 701) return "The block asks for more registers or shared memory than there are.";
+    if (error == cuda_error::launch_out_of_resources)
+        return "The block asks for more registers or shared memory than there are.";
     return "Check cudaGetLastError() after each launch.";
 }
 
-// Hint for an error that a kernel left behind.
+// Hint for a sticky error, which a kernel left behind.
 std::string fault_hint(int error)
 {
-    constexpr int illegal_address = 700, misaligned_address = 716, launch_failure = 719;
+    using namespace cuda_error;
     if (error != illegal_address && error != misaligned_address && error != launch_failure)
         return {};
     std::string hint = "Run the case on the simulator (--backend sim): it names the access.";
@@ -98,12 +112,12 @@ std::string with_capital(std::string sentence)
     return sentence;
 }
 
-// Two errors only report something harmless. They stay the last error even if the code looked at
-// them.
+// Two errors only report a state. They stay the runtime's last error even if the code looked at the
+// call's result.
 std::string unchecked_hint(int error)
 {
-    constexpr int not_ready = 600, already_enabled = 704;
-    if (error == not_ready || error == already_enabled)
+    using namespace cuda_error;
+    if (error == not_ready || error == peer_access_already_enabled)
         return fmt::format("This one is harmless, but it stays the runtime's last error, even "
                            "where the code has looked at what {} returned: take it away with "
                            "cudaGetLastError() there.",
@@ -116,11 +130,12 @@ std::string unchecked_hint(int error)
 {
     std::string error =
         fmt::format("{} ({}): {}", printable(r.error_name), r.error, printable(r.text));
-    const std::string &refused = current_case().refused;
-    // Runtime calls return "invalid value", too; only the simulator knows if a launch was refused.
-    bool a_call = refused.empty() && options().simulated &&
-                  (r.error == cuda_invalid_value || current_case().failed);
-    if (r.step == run_step::last_error && is_launch_error(r.error) && !a_call)
+    const std::string &refused = current_case().refused_launch;
+    // Other runtime calls fail with cudaErrorInvalidValue, too; only the simulator knows if a
+    // launch was refused.
+    bool of_other_call = refused.empty() && options().simulated &&
+                         (r.error == cuda_error::invalid_value || current_case().failed);
+    if (r.step == run_step::last_error && is_launch_error(r.error) && !of_other_call)
         end_case(verdict::LAUNCH_FAILED,
                  fmt::format("A kernel launch was refused and the error left unchecked: {}. {}",
                              error, refused),
@@ -136,13 +151,12 @@ std::string unchecked_hint(int error)
                  fmt::format("A CUDA call failed while {}, and the error was left unchecked: {}.",
                              doing, error),
                  unchecked_hint(r.error));
-    if (r.error == 2)
+    if (r.error == cuda_error::memory_allocation)
         end_case(verdict::RESOURCE_LIMIT,
                  fmt::format("Device memory ran out while {}: {}.", doing, error),
                  "Is memory freed that the call allocates?");
-    constexpr int first_of_captures = 900, last_of_captures = 908; // as in cudaError_t
-    if (r.step == run_step::synchronise && r.error >= first_of_captures &&
-        r.error <= last_of_captures)
+    if (r.step == run_step::synchronise && r.error >= cuda_error::stream_capture_unsupported &&
+        r.error <= cuda_error::stream_capture_wrong_thread)
         end_case(verdict::CUDA_ERROR,
                  fmt::format("A stream was still capturing when the call returned, {}: {}.", doing,
                              error),
@@ -220,7 +234,7 @@ std::string endless_hint(bool in_kernel)
         return "Does a block that takes its place from blockIdx wait for one that has not begun? "
                "Let each take a ticket as it begins, by atomicAdd on a counter, and that be its "
                "place: then all blocks before it have begun.";
-    if (!current_case().without_end.empty()) return current_case().without_end;
+    if (!current_case().without_end_hint.empty()) return current_case().without_end_hint;
     if (in_kernel)
         return "Which number of that loop's condition should change each time round, and who "
                "changes it? Print it for this thread. Or is there more to do than need be: how "
@@ -243,9 +257,9 @@ void require_answer(const answer &a, const std::string &doing)
                  fmt::format("{} was ended by {} ({}) while {}.{}", process_name(a),
                              sigabbrev_np(a.status) ? "SIG" + std::string(sigabbrev_np(a.status))
                                                     : "signal " + std::to_string(a.status),
-                             strsignal(a.status), doing, current_case().before_crash.words),
-                 !current_case().before_crash.words.empty() ? current_case().before_crash.hint
-                 : a.status != SIGSEGV                      ? ""
+                             strsignal(a.status), doing, current_case().before_crash.message),
+                 !current_case().before_crash.message.empty() ? current_case().before_crash.hint
+                 : a.status != SIGSEGV                        ? ""
                  : current_case().ranks
                      ? "Does host code follow a device pointer, or a null one? MPI is host code, "
                        "too: what it sends from, and receives into, is memory of the host, unless "
@@ -318,11 +332,11 @@ void require_answer(const answer &a, const std::string &doing)
         end_for_error(r, on);
     case reply_status::exception:
         // The function checks its launches itself. The simulator knows which was refused, and why.
-        if (names_launch_error(r.text) && !current_case().refused.empty())
+        if (names_launch_error(r.text) && !current_case().refused_launch.empty())
             end_case(verdict::LAUNCH_FAILED,
                      fmt::format("A kernel launch was refused: {}. {}", printable(r.text),
-                                 current_case().refused),
-                     launch_hint(cuda_invalid_value));
+                                 current_case().refused_launch),
+                     launch_hint(cuda_error::invalid_value));
         if (std::string failed = take_failed_call(); !failed.empty())
             end_case(verdict::CUDA_ERROR,
                      fmt::format("{} The function threw an exception about it while {}: {}.",

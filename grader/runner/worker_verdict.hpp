@@ -19,8 +19,8 @@ std::string endless_hint(bool in_kernel);
 // of the submission leaked it: end_for_leak() then ends the case.
 bool lacks_device_memory(const answer &a);
 [[noreturn]] void end_for_leak(const std::string &function);
-// Returns if naive's worker, too, has no memory for the sets of `loads`: the device is then too
-// small. Otherwise ends the case with the submission at fault. The submission's worker is ended
+// Ends the case with the submission at fault if naive's worker has memory for the sets of `loads`.
+// Returns if it has none either: the device is then too small. The submission's worker is ended
 // first, to free all its memory.
 void require_memory_in_naive(std::vector<request> loads);
 

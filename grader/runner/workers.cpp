@@ -1,9 +1,9 @@
 // Starts the workers of a run, and asks trusted ones for the device and the sandbox.
 #include "workers.hpp"
 
+#include "case_record.hpp"
 #include "case_run.hpp"
 #include "grading.hpp"
-#include "report.hpp"
 
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ struct processes {
     std::optional<device_facts> facts;
 };
 processes of_backend[2];
-processes &all() { return of_backend[options().simulated]; }
+processes &of_this_backend() { return of_backend[options().simulated]; }
 
 bool succeeded(const answer &a)
 {
@@ -65,7 +65,7 @@ worker &started(worker &w, const std::string &program, bool sandbox = options().
     o.proc = sees_proc(ranks);
     o.ranks = ranks;
     if (options().simulated) {
-        o.device = options().device;
+        o.device = options().device_program;
         o.devices = contract_devices;
     }
     o.mpirun = options().mpirun;
@@ -81,17 +81,17 @@ worker &started(worker &w, const std::string &program, bool sandbox = options().
 
 shared_memory &inputs()
 {
-    if (!all().inputs)
-        all().inputs = std::make_unique<shared_memory>(
+    if (!of_this_backend().inputs)
+        of_this_backend().inputs = std::make_unique<shared_memory>(
             options().simulated ? std::size_t{1} << 30
                                 : std::min(std::size_t{24} << 30, physical_memory() / 2),
             false);
-    return *all().inputs;
+    return *of_this_backend().inputs;
 }
 
 worker &submission_worker()
 {
-    processes &p = all();
+    processes &p = of_this_backend();
     int ranks = current_case().ranks;
     const std::string &graded = program(options().worker, options().counting_worker);
     if (ranks == 0) return started(p.submission, graded);
@@ -100,11 +100,14 @@ worker &submission_worker()
 }
 worker &naive_worker()
 {
-    return started(all().naive, program(options().naive, options().counting_naive));
+    return started(of_this_backend().naive, program(options().naive, options().counting_naive));
 }
 bool have_library() { return !options().library.empty(); }
 // It is trusted, and its libraries may lie anywhere.
-worker &library_worker() { return started(all().library, options().library, false, 0, true); }
+worker &library_worker()
+{
+    return started(of_this_backend().library, options().library, false, 0, true);
+}
 
 void restart_workers()
 {
@@ -134,7 +137,7 @@ bool ranks_of_naive_start()
 
 void take_submission_text(case_record &r)
 {
-    worker &w = r.ranks ? all().ranks : all().submission;
+    worker &w = r.ranks ? of_this_backend().ranks : of_this_backend().submission;
     if (!w.started()) return;
     worker::printed said = w.take_text();
     if (r.repeating) return; // the first call printed the same
@@ -142,14 +145,14 @@ void take_submission_text(case_record &r)
     r.text_cut = said.cut;
 }
 
-on_simulator::on_simulator() : was_(options().simulated)
+on_simulator::on_simulator() : was_simulated_(options().simulated)
 {
-    if (!was_) options().counting = options().simulated = true;
+    if (!was_simulated_) options().counting = options().simulated = true;
 }
 
 on_simulator::~on_simulator()
 {
-    if (!was_) options().counting = options().simulated = false;
+    if (!was_simulated_) options().counting = options().simulated = false;
 }
 
 bool can_count()
@@ -162,7 +165,8 @@ bool simulated() { return options().simulated; }
 
 namespace {
 
-// Asks naive's worker about the device as it is now. Empty: the worker does not answer.
+// Asks naive's worker for the device's properties, of which the free memory changes. Returns
+// nothing if the worker does not answer.
 std::optional<device_facts> ask_facts()
 {
     request r;
@@ -212,20 +216,20 @@ found_sandbox try_sandbox()
 // worker to find out.
 bool submission_held_the_device()
 {
-    if (!all().submission.alive()) return false;
+    if (!of_this_backend().submission.alive()) return false;
     auto free_memory = [] { return ask_facts().value_or(device_facts{}).memory_free; };
     const std::uint64_t before = free_memory();
-    all().submission = worker();
+    of_this_backend().submission = worker();
     const std::uint64_t after = free_memory();
-    const std::uint64_t most = all().facts.value_or(device_facts{}).memory_bytes / 2;
-    return after > before && after - before > most;
+    const std::uint64_t half = of_this_backend().facts.value_or(device_facts{}).memory_bytes / 2;
+    return after > before && after - before > half;
 }
 
 } // namespace
 
 std::string find_device()
 {
-    processes &p = all();
+    processes &p = of_this_backend();
     if (p.facts) return {};
     const std::optional<device_facts> facts = ask_facts();
     if (!facts) return "the worker of the naive reference does not answer";
@@ -245,7 +249,7 @@ const device_facts &device()
     std::string problem = find_device();
     if (!problem.empty())
         end_case(verdict::INFRA_ERROR, fmt::format("No device can be used: {}.", problem));
-    return *all().facts;
+    return *of_this_backend().facts;
 }
 
 void require_trusted(const answer &a, const std::string &doing)

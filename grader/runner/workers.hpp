@@ -24,7 +24,7 @@ public:
     on_simulator &operator=(const on_simulator &) = delete;
 
 private:
-    bool was_;
+    bool was_simulated_;
 };
 bool can_count(); // true if the run has a simulator
 
@@ -40,11 +40,11 @@ std::string find_device();
 // True if Open MPI starts as many ranks of the grader's own program as the case needs.
 bool ranks_of_naive_start();
 
-// Confinement of the submission's process, tested by a trusted worker that runs in the same way.
-// Needs a device.
+// The confinement of the submission's process, tested by a trusted worker that is confined in the
+// same way. Needs a device.
 struct found_sandbox {
     confinement how = confinement::none;
-    std::string lacking; // "it could read files": then `how` is none
+    std::string lacking; // the reason if `how` is none: "a process in it could still read files"
 };
 const found_sandbox &sandbox_found();
 

@@ -1,11 +1,11 @@
-// Builds the images and requests of argument_sets.hpp.
+// Builds the images and requests of a benchmark's sets of arguments, and checks their outputs.
 #include "argument_sets.hpp"
 
 #include "grading.hpp"
 #include "runner/argument_images.hpp"
 #include "runner/call_requests.hpp"
+#include "runner/case_record.hpp"
 #include "runner/case_run.hpp"
-#include "runner/report.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -86,7 +86,7 @@ benchmark_set::benchmark_set(std::unique_ptr<workload> work, shared_memory &in, 
         s.guard = s.where == argument_memory::value ? 0 : guard_bytes;
         s.input = at;
         at += image_size(s);
-        // Managed pages must begin on the host, and poison does not reach ordinary memory.
+        // Managed pages must begin on the host, and workers poison only device and pinned memory.
         reload_ |= s.where == argument_memory::managed || s.where == argument_memory::per_device ||
                    (s.output && !poisoned(s.where));
     }
@@ -131,7 +131,7 @@ void benchmark_set::fill_image()
             guard(to);
             guard(to + s.guard + each);
             if (!s.output) copy_bytes(to + s.guard, data_of(a) + k * each, each);
-            if (s.output && !poisoned(s.where)) // spoil() does not reach it
+            if (s.output && !poisoned(s.where)) // poison_outputs() does not reach it
                 fill_words(to + s.guard, each, poison_word(random()));
         }
     }
@@ -229,7 +229,7 @@ void benchmark_set::add_changes(const std::vector<std::span<std::byte>> &spans,
     }
 }
 
-request benchmark_set::spoil(std::uint32_t word) const
+request benchmark_set::poison_outputs(std::uint32_t word) const
 {
     return request{.what = command::poison, .set = number_, .pattern = word};
 }

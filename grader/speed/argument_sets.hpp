@@ -39,8 +39,8 @@ public:
     // Changes the inputs by the workload's rule, here and in the image. Leaves `restore` empty
     // unless it is `restored`.
     changes change(std::mt19937_64 &random, bool restored);
-    // Fills the outputs with words that are NaN.
-    request spoil(std::uint32_t word) const;
+    // Fills the outputs with `word`, one of poison_word().
+    request poison_outputs(std::uint32_t word) const;
     request store() const; // returns all that a call may write
 
     // Checks the stored bytes without knowing the answer: the guards, and that something was
@@ -59,14 +59,15 @@ private:
     shared_memory &in_;
     std::uint64_t at_, end_, output_bytes_ = 0, stored_at_ = 0;
     std::uint32_t number_;
-    bool reload_ = false; // some argument can be neither patched nor poisoned in place
+    bool reload_ = false; // an argument is in memory that is neither patched nor poisoned
 };
 
 // Returns the request that calls `function` on these sets, in order.
 request request_of_run(const char *function, const std::vector<std::uint32_t> &sets,
                        std::uint32_t flags);
 
-// A word of poison: NaN as a float, as half of a double, and as two halves.
+// A word of poison: a NaN as a float and as two halves; two of them are a double that is
+// NaN, or beyond 10^307 in magnitude.
 std::uint32_t poison_word(std::uint64_t random_bits);
 
 } // namespace grading

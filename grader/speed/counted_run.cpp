@@ -4,9 +4,9 @@
 #include "counted.hpp"
 #include "paired_benchmark.hpp"
 #include "runner/call_counters.hpp"
+#include "runner/case_record.hpp"
 #include "runner/case_run.hpp"
 #include "runner/host_work.hpp"
-#include "runner/report.hpp"
 #include "text/words.hpp"
 
 #include <fmt/format.h>
@@ -29,8 +29,8 @@ constexpr std::uint64_t max_carried_bytes = 16 << 10;  // bytes by parameters an
 constexpr std::uint64_t max_read_back_bytes = 1 << 10; // counts on which launches depend
 constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::max() / 2;
 
-// Returns the counters of each call made for the last CALL. All of them count, because one call
-// may prepare work that it saves another with the same arguments.
+// Returns the counters of each call made for the last CALL. All of them are judged, because one
+// call may leave results that spare another with the same arguments its work.
 std::vector<counted> counters_of_submission()
 {
     std::vector<counted> all;
@@ -45,13 +45,14 @@ std::vector<counted> counters_of_submission()
 }
 
 // Returns the same for blocks that take turns of varying lengths in another order. The default
-// order runs each block as far as it gets, so that the first one draws all tickets of a counter.
+// order runs each block as far as it gets, so that the first one takes all the work of a queue
+// that an atomic counter distributes.
 std::vector<counted> counters_in_another_order(const make_workload &make)
 {
     const struct random_order {
-        bool usual = std::exchange(options().random_schedule, true);
-        ~random_order() { options().random_schedule = usual; }
-    } meanwhile;
+        bool previous = std::exchange(options().random_schedule, true);
+        ~random_order() { options().random_schedule = previous; }
+    } scope;
     std::mt19937_64 random(case_seed());
     const std::unique_ptr<workload> work = make(random); // inputs of the first may be its outputs
     make_call(work->function(), work->arguments(), nullptr, 0);
@@ -142,15 +143,15 @@ counted_result count_calls(const make_workload &make, const make_workload &make_
     std::mt19937_64 random(case_seed());
     std::unique_ptr<workload> work = make(random);
     std::vector<argument> arguments = work->arguments();
-    const argument_places places = places_of(arguments);
-    const std::uint64_t from_host = places.shared_with_host ? unbounded : places.on_host;
+    const argument_bytes sizes = argument_bytes_of(arguments);
+    const std::uint64_t from_host = sizes.shared_with_host ? unbounded : sizes.on_host;
     make_call(work->function(), std::move(arguments), nullptr, 0);
     work->check();
     std::vector<counted> calls = counters_of_submission();
     for (counted &c : calls) {
         c.naive_serial_ticks = naive.naive_serial_ticks;
         check_where_work_was_done(*work, from_host, c);
-        check_host_stayed_out(work->function(), places, c);
+        check_host_stayed_out(work->function(), sizes, c);
     }
     speed_result result;
     result.required = gates.speedup;
@@ -161,7 +162,7 @@ counted_result count_calls(const make_workload &make, const make_workload &make_
     for (const counted_gate &gate : gates.counted) {
         const counted &submission = worst_by(gate, calls);
         double value = gate.value(submission);
-        if (gate.of_any_order && !passes(gate, value)) {
+        if (gate.best_of_schedules && !passes(gate, value)) {
             if (in_another_order.empty()) in_another_order = counters_in_another_order(make);
             value = std::max(value, gate.value(worst_by(gate, in_another_order)));
         }
@@ -186,7 +187,7 @@ counted_result count_calls(const make_workload &make, const make_workload &make_
     result.offered = tally.offered();
     result.needs = tally.needs();
     if (missed.empty() && std::any_of(gates.counted.begin(), gates.counted.end(),
-                                      [](const counted_gate &g) { return g.of_what_is_moved; }))
+                                      [](const counted_gate &g) { return g.is_efficiency; }))
         for (const counted &c : calls) check_useful_traffic(*work, c, naive);
     result.reached = missed.empty() ? tally.reached() : 0;
     return {result, missed, hint};

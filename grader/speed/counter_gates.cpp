@@ -26,7 +26,7 @@ double used(std::uint64_t bytes, std::uint64_t sectors)
     return sectors ? static_cast<double>(bytes) / static_cast<double>(sector_bytes * sectors) : 1;
 }
 
-template <class Site> std::string place_of(const Site &s)
+template <class Site> std::string source_line_of(const Site &s)
 {
     if (s.line <= 0) return "an unknown line";
     return fmt::format("{}:{}", std::filesystem::path(s.file).filename().string(), s.line);
@@ -57,7 +57,7 @@ counted_gate used_by_loads(double pass)
         "Memory moves in sectors of 32 bytes, and a warp's load takes every sector that one of its "
         "32 lanes asks for. Let neighbouring lanes load neighbouring elements.",
         [](const counted &c) { return used(c.load_bytes, c.load_sectors); });
-    gate.of_what_is_moved = true;
+    gate.is_efficiency = true;
     return gate;
 }
 
@@ -68,7 +68,7 @@ counted_gate used_by_stores(double pass)
         "Memory moves in sectors of 32 bytes, and a warp's store touches every sector that one of "
         "its 32 lanes writes to. Let neighbouring lanes store neighbouring elements.",
         [](const counted &c) { return used(c.store_bytes, c.store_sectors); });
-    gate.of_what_is_moved = true;
+    gate.is_efficiency = true;
     return gate;
 }
 
@@ -133,14 +133,15 @@ counted_gate bank_conflicts(double limit, std::string meaning)
     });
     gate.cause = [](const counted &c) -> std::string {
         constexpr std::int64_t banks = 32, word = 4;
-        const std::int64_t apart = std::abs(c.worst_banks.distance);
-        if (apart == 0 || apart % word != 0 || apart / word % 2 != 0) return {};
-        const std::int64_t met = banks / std::gcd(apart / word, banks);
+        const std::int64_t stride = std::abs(c.worst_banks.lane_stride);
+        if (stride == 0 || stride % word != 0 || stride / word % 2 != 0) return {};
+        const std::int64_t banks_used = banks / std::gcd(stride / word, banks);
         return fmt::format("The lanes of a warp are {} words apart there, and all meet in {}. "
                            "An odd distance would bring each to a bank of its own: what if "
                            "a row were one word longer?",
-                           apart / word,
-                           met == 1 ? "one bank" : fmt::format("{} of 32 banks", met));
+                           stride / word,
+                           banks_used == 1 ? "one bank"
+                                           : fmt::format("{} of 32 banks", banks_used));
     };
     return gate;
 }
@@ -166,7 +167,7 @@ counted_gate blocks_share(double pass)
                  [](const counted &c) {
                      return share_of(c.warp_instructions, c.busiest_block_instructions);
                  });
-    gate.of_any_order = true;
+    gate.best_of_schedules = true;
     return gate;
 }
 
@@ -272,8 +273,8 @@ std::string missed_message(const counted_gate &gate, const counted &submission,
     if (const auto &s = submission.worst_banks; gate.name == banks_name && s.wavefronts > s.ideal)
         return text + fmt::format(" The worst line is {}, in {}: {} there take {} wavefronts, "
                                   "where {} would do.",
-                                  place_of(s), s.kernel, s.store ? "stores" : "loads", s.wavefronts,
-                                  s.ideal);
+                                  source_line_of(s), s.kernel, s.store ? "stores" : "loads",
+                                  s.wavefronts, s.ideal);
     const bool all_moved = gate.name.starts_with("bytes moved");
     if (gate.name.find("sector") == std::string::npos && !all_moved) return text;
     const bool of_loads = gate.name == loads_name, of_stores = gate.name == stores_name;
@@ -290,15 +291,14 @@ std::string missed_message(const counted_gate &gate, const counted &submission,
         return text + fmt::format(" {:.0f} % of the sectors are moved at {}, in {}.",
                                   100 * share_of(busiest->sectors, submission.load_sectors +
                                                                        submission.store_sectors),
-                                  place_of(*busiest), busiest->kernel);
+                                  source_line_of(*busiest), busiest->kernel);
     if (!s) return text;
-    std::string place = place_of(*s);
     auto per_request = [&](std::uint64_t n) {
         return static_cast<double>(n) / static_cast<double>(s->requests);
     };
     return text + fmt::format(" The worst line is {}, in {}: a {} there moves {:.1f} sectors a "
                               "request, where {:.1f} would do.",
-                              place, s->kernel, s->store ? "store" : "load",
+                              source_line_of(*s), s->kernel, s->store ? "store" : "load",
                               per_request(s->sectors), per_request(s->ideal_sectors));
 }
 

@@ -12,17 +12,18 @@ namespace grading {
 
 namespace {
 
-// Constants of nvml.h.
-constexpr int clock_of_multiprocessors = 1;
-constexpr unsigned long long hardware_slowdown = 0x8, software_thermal = 0x20,
-                             hardware_thermal = 0x40, power_brake = 0x80;
+// Constants of nvml.h: NVML_CLOCK_SM, and bits of the clocks event (once throttle) reasons.
+constexpr int clock_sm = 1;
+constexpr unsigned long long hw_slowdown = 0x8, sw_thermal_slowdown = 0x20,
+                             hw_thermal_slowdown = 0x40, hw_power_brake_slowdown = 0x80;
 
 template <class F> void find(void *library, const char *name, F &function)
 {
     function = reinterpret_cast<F>(dlsym(library, name));
 }
 
-// The device that CUDA numbers 0, if CUDA_VISIBLE_DEVICES gives it by number.
+// The number of CUDA's device 0, if CUDA_VISIBLE_DEVICES gives it by number. NVML's numbers
+// follow the PCI bus; CUDA's surely do only if CUDA_DEVICE_ORDER is PCI_BUS_ID.
 std::optional<unsigned> first_visible()
 {
     const char *list = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -66,12 +67,12 @@ void *device_clocks::find_device(const std::string &name) const
     unsigned devices = 0;
     if (!count || !handle || !name_of || count(&devices) != 0) return nullptr;
 
-    std::optional<unsigned> wanted = devices > 1 ? first_visible() : std::nullopt;
+    std::optional<unsigned> visible = devices > 1 ? first_visible() : std::nullopt;
     void *found = nullptr;
     for (unsigned i = 0; i < devices; ++i) {
         void *device = nullptr;
         char text[128] = {};
-        if (wanted && *wanted != i) continue;
+        if (visible && *visible != i) continue;
         if (handle(i, &device) != 0 || name_of(device, text, sizeof text) != 0) continue;
         if (name != text) continue;
         if (found) return nullptr; // ambiguous: both have the name
@@ -85,10 +86,11 @@ device_state device_clocks::sample() const
     device_state s;
     if (!device_) return s;
     unsigned mhz = 0;
-    if (clock_(device_, clock_of_multiprocessors, &mhz) == 0) s.sm_mhz = mhz;
+    if (clock_(device_, clock_sm, &mhz) == 0) s.sm_mhz = mhz;
     unsigned long long why = 0;
     if (reasons_ && reasons_(device_, &why) == 0)
-        s.throttled = why & (hardware_slowdown | software_thermal | hardware_thermal | power_brake);
+        s.throttled = why & (hw_slowdown | sw_thermal_slowdown | hw_thermal_slowdown |
+                             hw_power_brake_slowdown);
     return s;
 }
 

@@ -1,4 +1,4 @@
-// The GPU's clock as the driver reports it, if its management library (NVML) is installed.
+// The SM clock and throttling as the driver's management library (NVML) reports them.
 #pragma once
 
 #include "paired_benchmark.hpp"
@@ -7,8 +7,8 @@
 
 namespace grading {
 
-// Loads libnvidia-ml.so.1 at run time. Nothing is known without it, or if it shows more than one
-// device of the wanted name and CUDA_VISIBLE_DEVICES does not choose one.
+// Loads libnvidia-ml.so.1 at run time. Nothing is known without it, or if it shows several devices
+// of this name and CUDA_VISIBLE_DEVICES does not choose one.
 class device_clocks {
 public:
     explicit device_clocks(const std::string &device_name);

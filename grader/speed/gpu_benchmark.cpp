@@ -6,9 +6,9 @@
 #include "paired_benchmark.hpp"
 #include "roofline_kernels.hpp"
 #include "runner/argument_images.hpp"
+#include "runner/case_record.hpp"
 #include "runner/case_run.hpp"
 #include "runner/replay.hpp"
-#include "runner/report.hpp"
 #include "runner/worker_verdict.hpp"
 
 #include <fmt/format.h>
@@ -78,7 +78,7 @@ std::uint64_t available_memory()
 }
 
 // True if no correctness case of the function has failed so far.
-bool nothing_wrong_with(const std::string &function)
+bool no_correctness_case_failed(const std::string &function)
 {
     return std::ranges::none_of(records(), [&](const case_record &r) {
         return r.what == kind::correctness && r.function == function && r.result != verdict::PASS &&
@@ -86,7 +86,7 @@ bool nothing_wrong_with(const std::string &function)
     });
 }
 
-// Benchmarks on a GPU, for the rule in paired_benchmark.hpp.
+// The benchmark_device of a GPU: drives the workers of naive, the submission and the library.
 class gpu_benchmark : public benchmark_device {
 public:
     gpu_benchmark(const make_workload &make, const make_workload &make_for_naive,
@@ -122,7 +122,7 @@ public:
                     "asking for the device's properties");
         }
         roofline_.load();
-        // Warms up the clocks; a shorter warm-up is enough for times that are only shown.
+        // Raises the GPU's clocks; a shorter warm-up is enough for times that are only shown.
         for (int i = 0; i < (shown_ ? 1 : 4); ++i) roofline_.fma_rate(max_calls);
         overhead_ms_ = roofline_.overhead();
         load(0, sets_.size());
@@ -181,14 +181,14 @@ private:
         if (have_library()) return {naive, submission, library};
         return {naive, submission};
     }
-    static worker &of(implementation who)
+    static worker &worker_of(implementation who)
     {
         if (who == implementation::naive) return naive_worker();
         return who == implementation::submission ? submission_worker() : library_worker();
     }
     answer ask(implementation who, const request &r, seconds limit = seconds(60))
     {
-        answer a = of(who).ask(r, limit);
+        answer a = worker_of(who).ask(r, limit);
         answers_[index(who)] = a.how == worker_exit::answered;
         return a;
     }
@@ -211,31 +211,32 @@ private:
         for (int i = 0; i < calls; ++i) {
             benchmark_set &s = in_round(static_cast<std::size_t>(i), who);
             auto needs = [&](implementation c) {
-                return i < calls_[index(c)] && to_be_restored(c, s);
+                return i < calls_[index(c)] && must_restore(c, s);
             };
             const auto [refresh, restore] = s.change(random, std::ranges::any_of(takers, needs));
             for (implementation c : takers) {
                 for (const request &r : refresh) require(c, ask(c, r), "changing the inputs");
                 for (const request &r : restore)
                     if (needs(c)) require(c, ask(c, r), "restoring what is changed in place");
-                require(c, ask(c, s.spoil(word_)), "spoiling the outputs");
+                require(c, ask(c, s.poison_outputs(word_)), "spoiling the outputs");
             }
         }
     }
 
-    bool to_be_restored(implementation who, const benchmark_set &s) const
+    bool must_restore(implementation who, const benchmark_set &s) const
     {
         return who != implementation::naive || !verified_[index(who)] ||
                s.work().restored_for_naive();
     }
 
-    // With two forms, naive takes its own, and so does the library, unless naive's is only
-    // smaller.
+    // With two forms of the arguments, naive and the library take naive's form; if that is only a
+    // smaller input, naive alone does.
     std::deque<benchmark_set> &sets_of(implementation who)
     {
         bool naive_alone = gates_.naive_share < 1;
-        bool own = who == implementation::naive || (who == implementation::library && !naive_alone);
-        return make_for_naive_ && own ? for_naive_ : sets_;
+        bool as_naive =
+            who == implementation::naive || (who == implementation::library && !naive_alone);
+        return make_for_naive_ && as_naive ? for_naive_ : sets_;
     }
     benchmark_set &in_round(std::size_t i, implementation who = implementation::submission)
     {
@@ -268,7 +269,7 @@ private:
     // Loads sets into the workers. Stores go side by side in the output memory, as many as fit.
     void load(std::size_t from, std::size_t to)
     {
-        std::uint64_t room = of(implementation::submission).output().size();
+        std::uint64_t room = worker_of(implementation::submission).output().size();
         std::uint64_t each = 0;
         for (const std::deque<benchmark_set> *form : {&sets_, &for_naive_})
             for (const benchmark_set &s : *form) each = std::max(each, s.output_bytes());
@@ -349,19 +350,19 @@ private:
                      "The lab's sizes are too large for this device.");
         word_ = poison_word(unforeseen());
         for (implementation who : implementations()) {
-            require(who, ask(who, sets_of(who)[0].spoil(word_)), "spoiling the outputs");
+            require(who, ask(who, sets_of(who)[0].poison_outputs(word_)), "spoiling the outputs");
             run(who, 1);
             verify(who, 1);
-            double ms = run(who, 1).own_ms;
-            for (int i = 0; i < 2; ++i) ms = std::min(ms, run(who, 1).own_ms);
+            double ms = run(who, 1).worker_ms;
+            for (int i = 0; i < 2; ++i) ms = std::min(ms, run(who, 1).worker_ms);
             if (who == implementation::naive) naive_ms_ = ms;
             // At least as many calls as at the passing speed: a submission that is slow only now
             // gains nothing.
             if (who == implementation::submission && gates_.speedup > 0)
                 ms = std::min(ms, naive_ms_ / gates_.naive_share / gates_.speedup);
-            double wanted = ms > 0 ? std::ceil(min_run_ms / ms) : static_cast<double>(fitting);
+            double needed = ms > 0 ? std::ceil(min_run_ms / ms) : static_cast<double>(fitting);
             calls_[index(who)] =
-                static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(fitting)));
+                static_cast<int>(std::clamp(needed, 1.0, static_cast<double>(fitting)));
         }
         std::size_t old_size = sets_.size();
         add_sets(static_cast<std::size_t>(std::ranges::max(calls_)));
@@ -377,11 +378,11 @@ private:
         answer a =
             ask(who, request_of_run(sets_[0].work().function(), numbers, flush_l2), seconds(10));
         if (who == implementation::submission && a.how == worker_exit::timed_out && calls == 1 &&
-            nothing_wrong_with(function()))
+            no_correctness_case_failed(function()))
             throw run_timeout{a.parent_ms, naive_ms_};
         require(who, a, fmt::format("timing {}", function()));
         device_s_ += a.parent_ms / 1e3;
-        return {own_time(a.value), std::max(a.parent_ms - overhead_ms_, 1e-3), calls,
+        return {worker_time_ms(a.value), std::max(a.parent_ms - overhead_ms_, 1e-3), calls,
                 a.value.threads_left > 0};
     }
 
@@ -390,7 +391,7 @@ private:
     void verify(implementation who, std::size_t calls)
     {
         stopwatch watch(verify_s_);
-        const shared_memory &out = of(who).output();
+        const shared_memory &out = worker_of(who).output();
         std::map<std::uint64_t, std::future<void>> running; // by offset
         for (std::size_t i = 0; i < calls; ++i) {
             benchmark_set &s = in_round(i, who);
@@ -407,7 +408,7 @@ private:
 
     const make_workload &make_, &make_for_naive_;
     const speed_gates &gates_;
-    bool shown_; // these times are not graded, so fewer inputs will do
+    bool shown_; // the times are shown, not graded, so fewer sets of inputs will do
     std::size_t min_sets_;
     bool verified_[2] = {}; // since prepare()
     device_clocks clocks_;
@@ -425,12 +426,13 @@ private:
 
 } // namespace
 
-// Events cover the default stream and streams that it waits for. If the worker's host clock shows
-// that work went on in other streams, that clock counts.
-double own_time(const reply &r)
+// The events cover the first device's default stream and the blocking streams, which it waits for.
+// If the worker's host clock shows that work went on elsewhere, as in a non-blocking stream or on
+// another device, that clock counts.
+double worker_time_ms(const reply &r)
 {
-    bool elsewhere = r.host_ms - r.event_ms > 0.2 * r.host_ms + 0.05;
-    return elsewhere ? r.host_ms : r.event_ms;
+    bool went_on = r.host_ms - r.event_ms > 0.2 * r.host_ms + 0.05;
+    return went_on ? r.host_ms : r.event_ms;
 }
 
 void timed_benchmark(const make_workload &make, const make_workload &make_for_naive,

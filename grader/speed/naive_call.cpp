@@ -86,7 +86,7 @@ double naive_cost(const make_workload &make)
     constexpr int calls = 5; // the first warms up
     naive_call naive(make);
     double shortest = std::numeric_limits<double>::infinity();
-    for (int k = 0; k < calls; ++k) shortest = std::min(shortest, own_time(naive.run(0)));
+    for (int k = 0; k < calls; ++k) shortest = std::min(shortest, worker_time_ms(naive.run(0)));
     naive.leave();
     return shortest;
 }

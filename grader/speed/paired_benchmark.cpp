@@ -1,4 +1,4 @@
-// The rule of the benchmark: which samples count, when the verdict is clear, and its messages.
+// The rule of the paired benchmark: which samples count, when the verdict is clear, its messages.
 #include "paired_benchmark.hpp"
 
 #include "statistics.hpp"
@@ -17,32 +17,34 @@ namespace {
 // Thresholds of the rule.
 constexpr double parent_allowance = 0.10; // the parent's clock may fall this much short of S
 constexpr double clocks_apart = 0.10;     // two clocks may differ by this share of the longer time,
-constexpr double clocks_apart_ms = 0.5;   // and by this much per run, for taking turns on one GPU
-constexpr double beyond_device = 1.05; // times the measured copy or multiply-add rate: implausible
-constexpr double clock_fell = 0.90;    // within a paired sample
-constexpr double clock_low = 0.75;     // relative to the benchmark's usual clock
-constexpr double beyond_readings = 2;  // the clock may fall this many times further than was seen
+constexpr double clocks_apart_ms = 0.5; // and by this much per run: workers share the GPU in turns
+constexpr double beyond_device = 1.05;  // times the measured copy or multiply-add rate: implausible
+// A sample is discarded if the clock fell below this fraction within it, or below that fraction of
+// the benchmark's usual clock.
+constexpr double clock_fell = 0.90, clock_low = 0.75;
+constexpr double unseen_clock_drop = 2;   // between readings the clock may be lower by this factor
 constexpr double max_naive_spread = 0.10; // relative spread from which the machine is to blame
 constexpr double max_spent_ms = 60e3;     // by the submission, in one benchmark
-// With naive below this share of the limit, a call that exceeds it probably never ends.
+// A call over the limit probably never ends if naive takes less than this share of the limit.
 constexpr double naive_is_slow = 0.1;
-constexpr int discards_to_give_up = 15; // if no fewer than the samples kept
+constexpr int discards_to_give_up = 15; // and no fewer than the samples kept
 
 bool usable(double ms) { return std::isfinite(ms) && ms > 0; }
 
 bool clocks_differ(const timed_run &l)
 {
-    if (!usable(l.own_ms) || !std::isfinite(l.parent_ms)) return true;
-    double longer = std::max(l.own_ms, l.parent_ms);
-    return std::abs(l.parent_ms - l.own_ms) > clocks_apart * longer + clocks_apart_ms;
+    if (!usable(l.worker_ms) || !std::isfinite(l.parent_ms)) return true;
+    double longer = std::max(l.worker_ms, l.parent_ms);
+    return std::abs(l.parent_ms - l.worker_ms) > clocks_apart * longer + clocks_apart_ms;
 }
 
-// Results of the samples kept in one attempt.
-struct series {
-    std::vector<double> own, parent; // naive's time divided by the submission's
-    std::vector<double> naive_ms, ms, library;
-    std::vector<double> copy, fma; // fractions of the device's rates
-    std::size_t size() const { return own.size(); }
+// The samples kept in one attempt.
+struct samples {
+    std::vector<double> worker, parent; // naive's time over the submission's, on either clock
+    std::vector<double> naive_ms, ms;   // per call, on the worker's clocks
+    std::vector<double> library;        // the library's time over the submission's
+    std::vector<double> copy, fma;      // fractions of the device's rates
+    std::size_t size() const { return worker.size(); }
 };
 
 struct discarded_pairs {
@@ -52,14 +54,14 @@ struct discarded_pairs {
 
 bool offers(const steps &s) { return s.pass > 0 || s.good > 0 || s.excellent > 0; }
 
-class judging {
+class paired_benchmark {
 public:
-    judging(benchmark_device &d, const speed_gates &g) : device_(d), gates_(g) {}
+    paired_benchmark(benchmark_device &d, const speed_gates &g) : device_(d), gates_(g) {}
 
     judgement run()
     {
         for (int attempt = 0; attempt < 2; ++attempt) {
-            again_ = attempt > 0;
+            repeated_ = attempt > 0;
             kept_ = {};
             discarded_ = {};
             slowed_ratios_.clear();
@@ -93,7 +95,7 @@ public:
     }
 
 private:
-    struct states { // per requirement; one that is not asked for counts as reached
+    struct decisions { // per requirement; one that is not asked for counts as reached
         decision speedup = decision::reached, parent = decision::reached, copy = decision::reached,
                  fma = decision::reached;
     };
@@ -103,7 +105,7 @@ private:
     {
         while (kept_.size() < last_look) {
             bool kept = one_pair();
-            if (std::optional<judgement> j = spoilt()) return j;
+            if (std::optional<judgement> j = give_up()) return j;
             bool last_shown = !gates_time(gates_) && kept_.size() == shown_pairs;
             if (!kept || !(last_shown || is_look(static_cast<int>(kept_.size())))) continue;
             if (std::optional<judgement> j = implausible()) return j;
@@ -128,13 +130,14 @@ private:
         if (attempted_++ == 0) device_.verify(implementation::naive);
         device_.verify(implementation::submission);
 
-        if (!counts(before, after, naive, submission)) return false;
+        if (discard(before, after, naive, submission)) return false;
         keep(naive, submission, library, copy_rate, (before.fma_rate + after.fma_rate) / 2);
         return true;
     }
 
-    bool counts(const device_state &before, const device_state &after, const timed_run &naive,
-                const timed_run &submission)
+    // Returns true if the sample does not count, and records why.
+    bool discard(const device_state &before, const device_state &after, const timed_run &naive,
+                 const timed_run &submission)
     {
         rates_.push_back(before.fma_rate);
         rates_.push_back(after.fma_rate);
@@ -147,7 +150,7 @@ private:
         else if (slowed(before, after)) {
             ++discarded_.slowed;
             slowed_ratios_.push_back(
-                std::fmax(naive.own_per_call() / submission.own_per_call(),
+                std::fmax(naive.worker_per_call() / submission.worker_per_call(),
                           naive.parent_per_call() / submission.parent_per_call()) /
                 gates_.naive_share);
         } else if (clocks_differ(naive))
@@ -155,8 +158,8 @@ private:
         else if (clocks_differ(submission))
             ++discarded_.submission_clocks;
         else
-            return true;
-        return false;
+            return false;
+        return true;
     }
 
     // NaN, an unknown clock, compares false throughout.
@@ -173,16 +176,16 @@ private:
     void keep(const timed_run &naive, const timed_run &submission, const timed_run &library,
               double copy_rate, double fma_rate)
     {
-        double own = submission.own_per_call();
-        double naive_own = naive.own_per_call() / gates_.naive_share;
-        double naive_parent = naive.parent_per_call() / gates_.naive_share;
-        kept_.own.push_back(naive_own / own);
-        kept_.parent.push_back(naive_parent / submission.parent_per_call());
-        kept_.naive_ms.push_back(naive_own);
-        kept_.ms.push_back(own);
-        kept_.copy.push_back(fraction_of(device_.bytes(), own, copy_rate));
-        kept_.fma.push_back(fraction_of(device_.multiply_adds(), own, fma_rate));
-        if (device_.has_library()) kept_.library.push_back(library.own_per_call() / own);
+        double ms = submission.worker_per_call();
+        double naive_ms = naive.worker_per_call() / gates_.naive_share;
+        double naive_parent_ms = naive.parent_per_call() / gates_.naive_share;
+        kept_.worker.push_back(naive_ms / ms);
+        kept_.parent.push_back(naive_parent_ms / submission.parent_per_call());
+        kept_.naive_ms.push_back(naive_ms);
+        kept_.ms.push_back(ms);
+        kept_.copy.push_back(fraction_of(device_.bytes(), ms, copy_rate));
+        kept_.fma.push_back(fraction_of(device_.multiply_adds(), ms, fma_rate));
+        if (device_.has_library()) kept_.library.push_back(library.worker_per_call() / ms);
     }
 
     static double fraction_of(double work, double ms, double rate)
@@ -190,10 +193,11 @@ private:
         return work > 0 && rate > 0 ? work / ms / rate : 0;
     }
 
-    // Many discarded samples are a finding of their own.
-    std::optional<judgement> spoilt() const
+    // Ends the benchmark if the submission took too much time in it, or too many samples were
+    // discarded: the reason for them is the verdict.
+    std::optional<judgement> give_up() const
     {
-        if (spent_ms_ > max_spent_ms) return spent();
+        if (spent_ms_ > max_spent_ms) return out_of_time();
         bool often = attempted_ >= first_look;
         if (often && 2 * discarded_.submission_clocks > attempted_) return clock_mismatch();
         if (often && 2 * discarded_.threads_left > attempted_) return threads_left();
@@ -213,16 +217,16 @@ private:
                       "Grade again when the machine is cool and nobody else uses its GPU.");
     }
 
-    // Calls that take seconds make the clock move in every sample. If even the fastest of them is
-    // too slow after allowing for the clock, the machine is not to blame. The clock may have
-    // fallen further between two readings than they show.
+    // Calls that take seconds make the clock move in every sample. If even the best ratio is too
+    // low after allowing for the clock, the machine is not to blame. The clock may have fallen
+    // further between two readings than they show.
     std::optional<judgement> slow_at_any_clock() const
     {
         if (2 * discarded_.slowed <= attempted_) return std::nullopt;
         auto [lowest, highest] = std::minmax_element(rates_.begin(), rates_.end());
         double moved = std::fmax(*highest / *lowest, highest_mhz_ / lowest_mhz_);
         double best = *std::max_element(slowed_ratios_.begin(), slowed_ratios_.end());
-        if (!(best * moved * beyond_readings < gates_.speedup)) return std::nullopt;
+        if (!(best * moved * unseen_clock_drop < gates_.speedup)) return std::nullopt;
         return judged(
             verdict::TOO_SLOW,
             fmt::format(
@@ -234,7 +238,7 @@ private:
     }
 
     // Calls that are fast and slow by turns could keep a verdict open for a long time.
-    judgement spent() const
+    judgement out_of_time() const
     {
         return judged(verdict::TOO_SLOW,
                       fmt::format("{} took {:.0f} s in {} timed runs, and its speed is still open.",
@@ -267,7 +271,7 @@ private:
     std::optional<judgement> implausible() const
     {
         double copy = median(kept_.copy), fma = gates_.fma_needed * median(kept_.fma);
-        double ratio = median(kept_.own);
+        double ratio = median(kept_.worker);
         bool by_ratio = gates_.most_speedup > 0 && ratio > gates_.most_speedup;
         if (copy <= beyond_device && fma <= beyond_device && !by_ratio) return std::nullopt;
         bool by_copy = copy > beyond_device;
@@ -285,11 +289,11 @@ private:
                       "resemble those of an earlier call.");
     }
 
-    template <class Decide> states look(Decide by) const
+    template <class Decide> decisions look(Decide by) const
     {
-        states s;
+        decisions s;
         if (gates_.speedup > 0) {
-            s.speedup = by(kept_.own, gates_.speedup);
+            s.speedup = by(kept_.worker, gates_.speedup);
             s.parent = by(kept_.parent, gates_.speedup * (1 - parent_allowance));
         }
         if (gates_.copy.pass > 0) s.copy = by(kept_.copy, gates_.copy.pass);
@@ -297,7 +301,7 @@ private:
         return s;
     }
 
-    std::optional<judgement> conclude(const states &s) const
+    std::optional<judgement> conclude(const decisions &s) const
     {
         using enum decision;
         if (s.speedup == missed || s.copy == missed || s.fma == missed) return too_slow(s);
@@ -326,7 +330,7 @@ private:
         return j;
     }
 
-    std::string ratio() const
+    std::string ratio_text() const
     {
         speed_result r = summary();
         std::string text = fmt::format(
@@ -338,7 +342,7 @@ private:
         return text;
     }
 
-    std::string fraction() const
+    std::string fraction_text() const
     {
         speed_result r = summary();
         if (r.of.empty()) return {};
@@ -349,15 +353,15 @@ private:
 
     judgement pass() const
     {
-        const std::string f = fraction();
-        judgement j = judged(verdict::PASS, ratio() + (f.empty() ? "" : "; " + f) + ".", "");
+        const std::string f = fraction_text();
+        judgement j = judged(verdict::PASS, ratio_text() + (f.empty() ? "" : "; " + f) + ".", "");
         j.result.reached = tally().reached();
         return j;
     }
 
-    judgement too_slow(const states &s) const
+    judgement too_slow(const decisions &s) const
     {
-        std::string message = fmt::format("{}: {}", device_.function(), ratio());
+        std::string message = fmt::format("{}: {}", device_.function(), ratio_text());
         if (gates_.speedup > 0)
             message += fmt::format("; at least {:.3g} times is required", gates_.speedup);
         if (s.copy == decision::missed)
@@ -381,7 +385,7 @@ private:
                 "{}: {:.2f} times naive's speed on its worker's clock, but {:.2f} times on the "
                 "grader's own; at least {:.3g} times is required, on the grader's clock less "
                 "{:.0f} %.",
-                device_.function(), median(kept_.own), median(kept_.parent), gates_.speedup,
+                device_.function(), median(kept_.worker), median(kept_.parent), gates_.speedup,
                 100 * parent_allowance),
             "Work that goes on outside the call's streams, or on the CPU after it, counts too.");
     }
@@ -398,10 +402,10 @@ private:
         r.naive_may_pass = gates_.naive_may_pass;
         r.pairs = static_cast<int>(kept_.size());
         r.discarded = discarded_.all();
-        r.measured_again = again_;
+        r.measured_again = repeated_;
         r.by_median = by_median_;
-        r.median = median(kept_.own);
-        if (std::optional<interval> where = median_interval(kept_.own)) {
+        r.median = median(kept_.worker);
+        if (std::optional<interval> where = median_interval(kept_.worker)) {
             r.low = where->low;
             r.high = where->high;
         }
@@ -439,7 +443,7 @@ private:
 
     benchmark_device &device_;
     const speed_gates &gates_;
-    series kept_;
+    samples kept_;
     discarded_pairs discarded_;
     std::vector<double> rates_; // multiply-adds per ms, from all readings of this attempt
     // Naive's time over the submission's, where the clock moved.
@@ -448,7 +452,7 @@ private:
     double highest_mhz_ = std::numeric_limits<double>::quiet_NaN();
     int attempted_ = 0;
     double spent_ms_ = 0; // by the submission, in timed runs
-    bool again_ = false, by_median_ = false;
+    bool repeated_ = false, by_median_ = false;
 };
 
 } // namespace
@@ -485,11 +489,11 @@ bool gates_time(const speed_gates &g) { return g.speedup > 0 || offers(g.copy) |
 
 judgement judge(benchmark_device &device, const speed_gates &gates)
 {
-    judging j(device, gates);
+    paired_benchmark benchmark(device, gates);
     try {
-        return j.run();
+        return benchmark.run();
     } catch (const run_timeout &o) {
-        return j.timed_out(o);
+        return benchmark.timed_out(o);
     }
 }
 

@@ -1,7 +1,7 @@
-// The rule of the paired benchmark, for any device: samples, reasons to discard one, the verdict.
+// The paired benchmark: paired samples, reasons to discard one, and the verdict.
 //
-// The rule needs no GPU: a `benchmark_device` runs the implementations, and the tests of the rule
-// bring one with simulated times.
+// It needs no GPU: a `benchmark_device` runs the implementations, and the tests have one with
+// invented times.
 #pragma once
 
 #include "grading.hpp"
@@ -18,11 +18,11 @@ enum class implementation { naive, submission, library };
 
 // One timed request, which makes `calls` calls back to back.
 struct timed_run {
-    double own_ms = 0;    // on the worker's clocks
+    double worker_ms = 0; // on the worker's clocks: CUDA events, or its host clock
     double parent_ms = 0; // on the parent's clock, less the cost of an empty run
     int calls = 1;
-    bool threads_left = false; // more threads run than before it
-    double own_per_call() const { return own_ms / calls; }
+    bool threads_left = false; // the submission had threads of its own before or after it
+    double worker_per_call() const { return worker_ms / calls; }
     double parent_per_call() const { return parent_ms / calls; }
 };
 
@@ -30,7 +30,7 @@ struct timed_run {
 struct device_state {
     double sm_mhz = std::numeric_limits<double>::quiet_NaN(); // NaN: unknown
     bool throttled = false; // the driver reports a slowdown for heat or power
-    double fma_rate = 0;    // multiply-adds per ms by yardstick_fma; follows the SM clock
+    double fma_rate = 0;    // multiply-adds per ms by yardstick_fma; proportional to the SM clock
 };
 
 // Thrown when a run of the submission exceeds its time limit and nothing else is known to be wrong
@@ -46,20 +46,20 @@ public:
     virtual bool has_library() const = 0;
     // Sends the inputs to fresh processes, warms them up, and chooses the number of calls per run.
     virtual void prepare() = 0;
-    // Changes the inputs of the next run in every implementation, and overwrites their outputs.
+    // Changes the inputs of every implementation for the next runs, and poisons their outputs.
     virtual void next_round() = 0;
     virtual timed_run run(implementation who) = 0; // throws run_timeout
     // Ends the case unless every output of the implementation's last run is right for its inputs.
     virtual void verify(implementation who) = 0;
     virtual device_state read_state() = 0;
-    virtual double copy_rate() = 0;           // bytes per ms, by yardstick_copy
+    virtual double copy_rate() = 0;           // bytes read and written per ms, by yardstick_copy
     virtual double bytes() const = 0;         // per call, the fewest any version must move
     virtual double multiply_adds() const = 0; // per call, the fewest any version must do
     virtual std::string function() const = 0;
 };
 
-// Counts the steps of several measures. A step is reached when every measure that offers it
-// reaches it and every lower one. The lowest step, pass, is always offered.
+// Counts the steps (pass, good, excellent) that several measures offer and reach. A step is reached
+// when every measure that offers it reaches it and every lower one. Pass is always offered.
 class step_tally {
 public:
     // `needs` describes the requirement of a step with that value: "at least 65 % of copy

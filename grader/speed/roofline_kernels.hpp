@@ -1,4 +1,4 @@
-// The grader's own copy and multiply-add kernels, whose speed is the device's own.
+// The grader's own copy and multiply-add kernels, whose rates are this device's rooflines.
 #pragma once
 
 #include "process/protocol.hpp"
@@ -7,7 +7,7 @@
 
 namespace grading {
 
-// Runs them in naive's worker.
+// Loads and times them in naive's worker.
 class roofline_kernels {
 public:
     // Places their arguments in the input memory from byte `at`.
@@ -24,7 +24,8 @@ public:
     double copy_rate();
     // Returns multiply-adds per millisecond.
     double fma_rate(int calls);
-    // Returns the cost of a run on the parent's clock beyond its calls, in milliseconds.
+    // Returns how much longer an empty run takes on the parent's clock than between its CUDA
+    // events, in milliseconds.
     double overhead();
 
 private:

@@ -1,12 +1,12 @@
-// Fast or slow: the measurements of a speed case, and its rule.
+// The measurements of a speed case: a paired benchmark on a GPU, counters on the simulator.
 //
 // A benchmark takes paired samples: naive and the submission run on equal inputs, one right after
 // the other, in alternating order. Each sample gives one ratio of times. The verdict is about the
-// median of these ratios, by the sequential rule of statistics.hpp. The submission must reach
+// median of these ratios, by the sequential test of statistics.hpp. The submission must reach
 //   (A) `speed_gates::speedup` times naive's speed, on the worker's clock (CUDA events; the
 //       worker's host clock if work went on after them) and, less 10 %, on the parent's clock;
-//   (B) a fraction of what this device does in the same rounds with the grader's own copy kernel
-//       (`speed_gates::copy`) or multiply-add loop (`speed_gates::fma`).
+//   (B) a fraction of the rates that the grader's roofline kernels reach on this device in the same
+//       rounds: copy bandwidth (`speed_gates::copy`) or multiply-adds (`speed_gates::fma`).
 // A submission never fails for a fault of the device: a sample during which the device slowed down
 // is discarded, and a machine without a steady clock ends in INFRA_ERROR.
 #pragma once
@@ -24,13 +24,14 @@ namespace grading {
 void timed_benchmark(const make_workload &make, const make_workload &make_for_naive,
                      const speed_gates &gates, const speed_result *counters);
 
-// The time of a run on the worker's clocks, in milliseconds.
-double own_time(const reply &);
+// Returns the time of a run in milliseconds: between CUDA events in the default stream, or on the
+// worker's host clock if work went on after them.
+double worker_time_ms(const reply &);
 
 // Returns the simulator's counters of one call of naive.
 counted count_naive(const make_workload &make);
 
-// Worst counter of each gate over the submission's calls, and the gates that it missed.
+// The worst value of each gate over the submission's calls, and the gates that it missed.
 struct counted_result {
     speed_result result;
     std::string missed, hint;

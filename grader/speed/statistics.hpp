@@ -1,11 +1,11 @@
-// Medians with exact confidence intervals, and a sequential rule with small error rates.
+// Medians with distribution-free confidence intervals, and a group-sequential test.
 //
 // The interval uses order statistics: of n independent samples, the k-th smallest lies above the
 // true median with probability P(Bin(n, 1/2) < k), for any distribution (H. A. David, H. N.
 // Nagaraja, Order Statistics, 3rd ed., section 7.1). It needs neither symmetry nor a variance, so
 // spikes and slow episodes, the usual errors of timings, hardly widen it.
 //
-// The rule looks at 10, 15, ... 60 samples. At each look an end of the interval errs with
+// The test looks at 10, 15, ... 60 samples. At each look an end of the interval errs with
 // probability at most 0.002; over the eleven looks together, at most 0.022 for a true median
 // exactly at the required value. That falls quickly with distance: on the noise models of the
 // tests, 0.95 or 1.05 of the required value is never decided wrongly in thousands of trials.

@@ -1,4 +1,4 @@
-// Finds functions by their braces, outside of comments and literals.
+// Finds the functions of a source by their braces, and the lines of them to show.
 #include "source_view.hpp"
 
 #include "words.hpp"

@@ -153,7 +153,7 @@ const std::vector<int> &todo_list::find(const std::string &what) const
     return at == numbers_.end() ? none : at->second;
 }
 
-const std::vector<int> &todo_list::own(const std::string &case_name) const
+const std::vector<int> &todo_list::of_case_or_function(const std::string &case_name) const
 {
     const std::vector<int> &all = find(case_name);
     return all.empty() ? find(function_of(case_name)) : all;
@@ -163,7 +163,7 @@ std::vector<int> todo_list::of_line(const std::string &case_name, int line) cons
 {
     for (const auto &[lines, held] : functions_) {
         if (line < lines.first || line > lines.last) continue;
-        const std::vector<int> &all = own(case_name);
+        const std::vector<int> &all = of_case_or_function(case_name);
         std::vector<int> of_the_case, first; // `first`: not for later
         for (int number : held) {
             if (holds(all, number)) of_the_case.push_back(number);
@@ -189,7 +189,7 @@ std::vector<int> todo_list::of_case(const std::string &case_name, int line) cons
 {
     std::vector<int> at_the_line = of_line(case_name, line);
     if (!at_the_line.empty()) return at_the_line;
-    const std::vector<int> &all = own(case_name);
+    const std::vector<int> &all = of_case_or_function(case_name);
     for (int number : all)
         if (!begun_.contains(number)) return {number};
     return all;
@@ -203,7 +203,7 @@ std::string todo_list::words(const std::string &case_name, int line) const
 todo_list::open_todo todo_list::open_of(const std::string &case_name) const
 {
     open_todo open;
-    for (int number : own(case_name)) {
+    for (int number : of_case_or_function(case_name)) {
         if (begun_.contains(number))
             open.some_begun = true;
         else if (open.next == 0)

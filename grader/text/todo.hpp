@@ -51,7 +51,7 @@ public:
 
 private:
     const std::vector<int> &find(const std::string &what) const;
-    const std::vector<int> &own(const std::string &case_name) const;
+    const std::vector<int> &of_case_or_function(const std::string &case_name) const;
     std::map<std::string, std::vector<int>> numbers_;
     std::set<int> begun_;
     std::map<int, int> lines_; // in the present file, from 1

@@ -33,8 +33,8 @@ code_point first_of(std::string_view s)
     return too_long || surrogate || value > 0x10ffff ? code_point{} : code_point{value, n};
 }
 
-// True for controls of ASCII and Latin-1, marks that change the writing direction, and the byte
-// order mark.
+// True for controls of ASCII and Latin-1, zero-width characters, line separators, marks that change
+// the writing direction, and the byte order mark.
 bool steers(unsigned v)
 {
     return v < 0x20 || (v >= 0x7f && v < 0xa0) || (v >= 0x200b && v <= 0x200f) ||

@@ -8,8 +8,8 @@
 
 namespace grading {
 
-// Returns the bytes of the first character of `text`; 0 if it is not valid UTF-8, or if it
-// controls a terminal or the writing direction. Tabs and line ends are controls, too.
+// Returns the bytes of the first character of `text`; 0 if it is not valid UTF-8, controls a
+// terminal or the writing direction, or is invisible. Tabs and line ends are controls, too.
 std::size_t safe_character(std::string_view text);
 
 // Escapes everything but safe characters and tabs: \x1b, \u{202e}.

@@ -144,7 +144,8 @@ void server::run(const request &r, reply &a)
     }
     pending_launch_limit launch_limit(r.max_pending_launches);
     a.returned_bytes = e->result_bytes;
-    const int threads_before = timed ? left_threads(baseline_threads_) : simulator::process_threads();
+    const int threads_before =
+        timed ? left_threads(baseline_threads_) : simulator::process_threads();
     signals().open();
     auto start = steady::now();
     if (timed) check(cudaEventRecord(start_event_));

@@ -2,8 +2,8 @@
 #include "cli/results/text_report.hpp"
 #include "cli/support/files.hpp"
 #include "cli_project.hpp"
+#include "runner/case_record.hpp"
 #include "runner/case_run.hpp"
-#include "runner/report.hpp"
 
 #include <fstream>
 #include <utility>

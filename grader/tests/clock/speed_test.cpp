@@ -5,8 +5,8 @@
 // Each benchmark below is a speed case of the grader; the tests then read its records.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "process/contract.hpp"
+#include "runner/case_record.hpp"
 #include "runner/case_run.hpp"
-#include "runner/report.hpp"
 #include "simulator/machine/finding.hpp"
 #include "simulator/runtime/harness.h"
 #include "speed/paired_benchmark.hpp"
@@ -769,7 +769,7 @@ int main(int count, char **arguments)
     options().simulated = false;
     options().sandbox = false;
     options().naive = folder / "naive";
-    options().device = folder / "device";
+    options().device_program = folder / "device";
     options().seed = 1;
 
     for (const char *which : {"race:*", "count:*", "call:*"}) {

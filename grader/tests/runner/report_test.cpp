@@ -1,5 +1,5 @@
 // Tests that a submission's output can break no result file, and what result.json says of gates.
-#include "runner/report.hpp"
+#include "runner/case_record.hpp"
 
 #include <nlohmann/json.hpp>
 

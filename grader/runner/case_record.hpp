@@ -1,4 +1,4 @@
-// The records of a run's cases, and result.json.
+// One record per case: the state of its grading and its result.
 #pragma once
 
 #include "failed_call.hpp"
@@ -14,7 +14,7 @@
 
 namespace grading {
 
-// Result of a case: the data for reports and result.json.
+// Result of a case: the data for result.json.
 struct case_result {
     std::string name;
     kind what = kind::correctness;
@@ -35,8 +35,8 @@ struct case_result {
     std::string replay; // the file that repeats the case's last call
     double duration_ms = 0;
     std::optional<speed_result> speed;
-    // If it did not end in time: the function called, which later cases do not call again, or ""
-    // if all waits together took too long.
+    // If a call did not end in time: its function, which later cases do not call again, or "" if
+    // all waits for the submission together took too long.
     std::optional<std::string> endless;
 
     bool passed() const { return started && result == verdict::PASS; }
@@ -47,13 +47,13 @@ struct case_result {
 
 // The result, and the state of a case being graded. "Call" is the case's current call.
 struct case_record : case_result {
-    std::string numbers; // arguments of the call: "n = 10, offset = 3"
-    std::string refused; // launches in the call that the simulator refused, in a sentence
-    failed_call failed;  // first failed runtime call in the call
+    std::string numbers;        // arguments of the call: "n = 10, offset = 3"
+    std::string refused_launch; // a launch that the simulator refused in the call, in a sentence
+    failed_call failed;         // first failed runtime call in the call
     struct {
-        std::string words, hint;
-    } before_crash;    // the devices' findings before the call crashed; empty: none
-    std::string older; // in the call: a block saw two stores of another out of order
+        std::string message, hint;
+    } before_crash;          // the devices' gravest finding before the call crashed; empty: none
+    std::string older_value; // in the call: a block saw two stores of another out of order
     struct {
         std::string cause, next, function;
     } output_read; // meaning of reading an output; empty: nothing in particular
@@ -61,25 +61,25 @@ struct case_record : case_result {
     bool any_blocks_first = false;
     int ranks = 0; // Open MPI ranks that make its calls; 0: one process without MPI
     std::uint64_t closed_peers = 0; // pairs of devices, as in simulator_close_peers
-    int launch_places = 0;          // limit of pending launches by kernels; 0: the default
+    int pending_launches = 0;       // limit of pending launches by kernels; 0: the default
     int multiprocessors = 0;        // per simulated device; 0: the default
-    bool others_launch = false;     // other launches hold some of these places for a moment
+    bool others_launch = false;     // other launches are pending for a moment, too
     struct {
         std::string hint, array;
         std::size_t in_use = 0;
-    } past_the_end;            // hint for accesses past the end; empty: the general one
-    std::string another_order; // hint for right elements in another order
-    std::string one_place;     // hint for two threads of a kernel that write one location
+    } past_the_end;                 // hint for accesses past the end; empty: the general one
+    std::string another_order_hint; // for right elements in another order
+    std::string one_location_hint;  // for two threads of a kernel that write one location
     struct {
         std::vector<std::vector<std::uint64_t>> lists;
         std::string hint;
     } left_out; // hint for outputs that lack exactly one of these lists
     std::vector<misconception<float>> too_many; // known answers with too many elements
-    std::string misaligned;                     // hint for misaligned accesses
-    std::string unwritten;                      // hint for reads of scratch that was never written
-    bool counting = false;                      // its calls count values into bins
-    bool copied = false;     // its calls produce their results by copies, not by kernels
-    std::string without_end; // hint for calls that do not end
+    std::string misaligned_hint;                // for misaligned accesses
+    std::string unwritten_hint;                 // for reads of scratch that was never written
+    bool results_are_counts = false;            // its calls count values into bins
+    bool results_are_copied = false; // its calls produce their results by copies, not by kernels
+    std::string without_end_hint;    // for calls that do not end
     struct {
         double share = 1.0 / 8;  // of device bytes that the host may see, and bring
         std::uint64_t bytes = 0; // in addition to that share

@@ -1,5 +1,5 @@
 // The records of a run's cases.
-#include "report.hpp"
+#include "case_record.hpp"
 
 #include <fmt/format.h>
 
@@ -61,8 +61,8 @@ void case_points::fill(doctest::detail::TestCase &test) const
     r.name = test.m_name;
     r.what = what;
     r.max_points = points;
-    // A grid is often as large as the device has room for. With few multiprocessors, few blocks
-    // then have several pieces each, even for small inputs.
+    // A grid is often as large as the device's occupancy allows. With few multiprocessors, few
+    // blocks are resident and each processes several tiles, even of small inputs.
     constexpr int few = 2;
     if (what == kind::correctness) r.multiprocessors = few;
     records().push_back(std::move(r));

@@ -1,4 +1,4 @@
-// Reads counters from the simulator's report.
+// Reads the counters in the simulator's report, and sums them over kernels and source lines.
 #include "counted.hpp"
 
 #include "simulator/runtime/harness.h"
@@ -44,8 +44,8 @@ void add_site(counted &c, const json &site, const std::string &kernel, bool stor
                        requests, sectors, ideal, store});
 }
 
-// Distance between neighbouring lanes of the worst request, in bytes; 0 if it is not uniform.
-std::int64_t distance_of_lanes(const json &site, const char *kind)
+// Returns the bytes between neighbouring lanes of the worst request; 0 if they are not uniform.
+std::int64_t lane_stride_of(const json &site, const char *kind)
 {
     if (!site.contains("worst")) return 0;
     for (const json &w : site["worst"]) {
@@ -68,8 +68,8 @@ void add_banks(counted &c, const json &site, const std::string &kernel, const ch
     const auto beyond = [](std::uint64_t all, std::uint64_t of) { return all > of ? all - of : 0; };
     if (beyond(wavefronts, ideal) <= beyond(c.worst_banks.wavefronts, c.worst_banks.ideal)) return;
     c.worst_banks = {
-        kernel, site.at("file").get<std::string>(),       site.at("line").get<int>(),   wavefronts,
-        ideal,  kind == std::string_view("shared_store"), distance_of_lanes(site, kind)};
+        kernel, site.at("file").get<std::string>(),       site.at("line").get<int>(), wavefronts,
+        ideal,  kind == std::string_view("shared_store"), lane_stride_of(site, kind)};
 }
 
 void add_kernel(counted &c, const json &k)
@@ -176,11 +176,11 @@ void add_default_stream(counted &c, const json &steps)
     }
 }
 
-// Number of host waits that delayed work. A wait costs the ticks between its own end and the end
-// of everything else that the next work waited for.
+// Returns the number of host waits that delayed work. A wait costs the ticks by which the next work
+// could have started earlier, after everything else that it depends on and earlier waits.
 std::uint64_t holding_waits(const json &steps, std::uint64_t ticks)
 {
-    constexpr std::uint64_t next_to_nothing = 50; // costs below 1 / 50 of all ticks
+    constexpr std::uint64_t negligible = 50; // costs below 1 / 50 of all ticks
     std::map<std::uint64_t, std::uint64_t> ends, costs;
     std::uint64_t held_until = 0, cost = 0;
     for (const json &step : steps) {
@@ -189,15 +189,15 @@ std::uint64_t holding_waits(const json &steps, std::uint64_t ticks)
         if (!is_work(step) || step.value("why", "") != "host") continue;
         const auto [wait, first] = costs.try_emplace(number(step, "waited_for"), 0);
         const std::uint64_t start = number(step, "start");
-        std::uint64_t else_at = first ? held_until : start;
+        std::uint64_t could_start = first ? held_until : start;
         for (const json &id : step.at("after"))
             if (const auto at = ends.find(id.get<std::uint64_t>()); at != ends.end())
-                else_at = std::max(else_at, at->second);
-        if (start > else_at) wait->second = start - else_at;
+                could_start = std::max(could_start, at->second);
+        if (start > could_start) wait->second = start - could_start;
         held_until = std::max(held_until, start);
     }
     for (const auto &[wait, ticks_of_wait] : costs) cost += ticks_of_wait;
-    return next_to_nothing * cost < ticks ? 0 : costs.size();
+    return negligible * cost < ticks ? 0 : costs.size();
 }
 
 // If the timeline was too long to keep, nothing counts as overlapped, and each step left out takes
