@@ -6,13 +6,17 @@
 
 #include "wire.hpp"
 
-#include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
 
 #include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
+
+// Declared here because their header, cuda_profiler_api.h, is a package of its own in CUDA's
+// wheels.
+extern "C" cudaError_t cudaProfilerStart();
+extern "C" cudaError_t cudaProfilerStop();
 
 namespace simulator::remote {
 
