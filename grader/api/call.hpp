@@ -5,7 +5,7 @@
 // type or the number of arguments differs from the contract.
 #pragma once
 
-#include "runner/argument.hpp"
+#include "argument.hpp"
 
 #include <cstddef>
 #include <cstdio>
@@ -186,5 +186,25 @@ private:
         r.wire.parts = static_cast<std::uint8_t>(p.parts);
     }
 };
+
+// Implementation of `call`. `result` receives the function's return value.
+void make_call(const char *function, std::vector<argument> arguments, void *result,
+               std::size_t result_bytes);
+
+// Makes a call in the student's worker, with arguments typed by the contract. Ends the case on a
+// failure. Returns the function's result, if it has one.
+template <class F, class... A> auto call(const char *function, A &&...a) ->
+    typename remote<F>::result
+{
+    using R = typename remote<F>::result;
+    if constexpr (std::is_void_v<R>)
+        make_call(function, remote<F>::arguments(a...), nullptr, 0);
+    else {
+        R r{};
+        make_call(function, remote<F>::arguments(a...), &r, sizeof r);
+        return r;
+    }
+}
+#define CALL(function, ...) grading::call<decltype(function)>(#function __VA_OPT__(, ) __VA_ARGS__)
 
 } // namespace grading

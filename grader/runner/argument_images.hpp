@@ -1,7 +1,7 @@
 // The bytes of a call's arguments, with guards and poison, as they go to the worker and come back.
 #pragma once
 
-#include "argument.hpp"
+#include "api/argument.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -5,6 +5,7 @@
 #include "case_record.hpp"
 #include "case_run.hpp"
 #include "host_work.hpp"
+#include "parse_counters.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,8 @@
 // The simulator's counters of the last CALL.
 #pragma once
 
-#include "counted.hpp"
+#include "api/counters.hpp"
+#include "api/probes.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Begins a call: its arguments' names, and its requests to the submission's worker.
 #pragma once
 
-#include "argument.hpp"
+#include "api/argument.hpp"
 #include "process/worker_process.hpp"
 
 #include <chrono>

@@ -1,8 +1,10 @@
 // One record per case: the state of its grading and its result.
 #pragma once
 
+#include "api/call_options.hpp"
+#include "api/cases.hpp"
+#include "api/compare.hpp"
 #include "failed_call.hpp"
-#include "grading.hpp"
 #include "speed_result.hpp"
 #include "text/verdict.hpp"
 #include "text/words.hpp"

@@ -1,9 +1,12 @@
 // Ends a case with its verdict, and with what else is known about the call.
 #include "case_run.hpp"
 
+#include "api/call.hpp"
+#include "api/call_options.hpp"
+#include "api/cases.hpp"
 #include "call_counters.hpp"
 #include "case_record.hpp"
-#include "grading.hpp"
+#include "text/verdict.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

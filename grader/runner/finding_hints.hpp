@@ -1,7 +1,7 @@
 // The hint that goes with a finding of the simulator.
 #pragma once
 
-#include "argument.hpp"
+#include "api/argument.hpp"
 #include "simulator/machine/finding.hpp"
 #include "simulator/runtime/harness.h"
 #include "text/verdict.hpp"

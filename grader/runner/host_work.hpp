@@ -1,7 +1,8 @@
 // Checks that the host did not do the kernels' work, by the data that it saw and brought.
 #pragma once
 
-#include "grading.hpp"
+#include "api/argument.hpp"
+#include "api/counters.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 // Checks of the bytes that come back from a call, before any comparison with the oracle.
 #pragma once
 
-#include "argument.hpp"
+#include "api/argument.hpp"
 
 #include <vector>
 

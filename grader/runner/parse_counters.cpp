@@ -1,5 +1,6 @@
 // Reads the counters in the simulator's report, and sums them over kernels and source lines.
-#include "counted.hpp"
+#include "parse_counters.hpp"
+#include "api/gates.hpp"
 
 #include "simulator/runtime/harness.h"
 

@@ -1,4 +1,5 @@
 // Writes result.json and the counters of a run.
+#include "api/inputs.hpp"
 #include "case_record.hpp"
 #include "case_run.hpp"
 #include "replay.hpp"

@@ -1,7 +1,7 @@
 // The simulator's findings about a call, and the end of the case that follows from them.
 #pragma once
 
-#include "argument.hpp"
+#include "api/argument.hpp"
 #include "process/worker_process.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Output elements that a call did not write, found by their poison.
 #pragma once
 
-#include "argument.hpp"
+#include "api/argument.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -1,9 +1,10 @@
 // Starts the workers of a run, and asks trusted ones for the device and the sandbox.
 #include "workers.hpp"
 
+#include "api/inputs.hpp"
 #include "case_record.hpp"
 #include "case_run.hpp"
-#include "grading.hpp"
+#include "text/verdict.hpp"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,15 @@
 // Builds the images and requests of a benchmark's sets of arguments, and checks their outputs.
 #include "argument_sets.hpp"
 
-#include "grading.hpp"
+#include "api/call.hpp"
+#include "api/compare.hpp"
+#include "api/probes.hpp"
+#include "api/workload.hpp"
 #include "runner/argument_images.hpp"
 #include "runner/call_requests.hpp"
 #include "runner/case_record.hpp"
 #include "runner/case_run.hpp"
+#include "text/verdict.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // One set of benchmark arguments: its image in shared memory, its requests, its output checks.
 #pragma once
 
-#include "grading.hpp"
+#include "api/workload.hpp"
 #include "process/worker_process.hpp"
 
 #include <cstdint>

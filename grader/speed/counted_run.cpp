@@ -1,12 +1,18 @@
 // Counts the calls of a speed case and applies its gates.
 #include "speed.hpp"
 
-#include "counted.hpp"
+#include "api/call.hpp"
+#include "api/counters.hpp"
+#include "api/gates.hpp"
+#include "api/workload.hpp"
+#include "counter_gates.hpp"
 #include "paired_benchmark.hpp"
 #include "runner/call_counters.hpp"
 #include "runner/case_record.hpp"
 #include "runner/case_run.hpp"
 #include "runner/host_work.hpp"
+#include "runner/parse_counters.hpp"
+#include "text/verdict.hpp"
 #include "text/words.hpp"
 
 #include <fmt/format.h>

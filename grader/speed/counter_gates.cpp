@@ -1,5 +1,6 @@
 // The gates on counters that all labs share, and the message of a gate that was missed.
-#include "counted.hpp"
+#include "counter_gates.hpp"
+#include "api/counters.hpp"
 
 #include "text/words.hpp"
 

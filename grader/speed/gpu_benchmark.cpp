@@ -1,4 +1,5 @@
 // Drives the workers of a benchmark: inputs, number of calls per run, timed runs, checks.
+#include "api/inputs.hpp"
 #include "speed.hpp"
 
 #include "argument_sets.hpp"

@@ -1,10 +1,14 @@
 // Calls naive with one set of arguments.
+#include "api/counters.hpp"
+#include "api/inputs.hpp"
+#include "api/workload.hpp"
 #include "argument_sets.hpp"
-#include "counted.hpp"
 #include "runner/argument_images.hpp"
 #include "runner/case_run.hpp"
+#include "runner/parse_counters.hpp"
 #include "runner/replay.hpp"
 #include "speed.hpp"
+#include "text/verdict.hpp"
 #include "text/words.hpp"
 
 #include <fmt/format.h>

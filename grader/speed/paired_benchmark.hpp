@@ -4,7 +4,8 @@
 // invented times.
 #pragma once
 
-#include "grading.hpp"
+#include "api/gates.hpp"
+#include "api/workload.hpp"
 #include "runner/speed_result.hpp"
 #include "text/verdict.hpp"
 

@@ -1,10 +1,11 @@
 // Loads and times the kernels of worker/yardstick.cu in naive's worker.
 #include "roofline_kernels.hpp"
 
+#include "api/inputs.hpp"
 #include "argument_sets.hpp"
-#include "grading.hpp"
 #include "runner/case_run.hpp"
 #include "statistics.hpp"
+#include "text/verdict.hpp"
 #include "worker/yardstick_work.hpp"
 
 #include <algorithm>

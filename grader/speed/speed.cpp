@@ -1,6 +1,8 @@
 // A speed case: on a GPU a timed benchmark, on the simulator one call, or two equal ones, counted.
 #include "speed.hpp"
 
+#include "api/call_options.hpp"
+#include "api/inputs.hpp"
 #include "paired_benchmark.hpp"
 #include "runner/case_run.hpp"
 

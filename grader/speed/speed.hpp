@@ -11,7 +11,8 @@
 // is discarded, and a machine without a steady clock ends in INFRA_ERROR.
 #pragma once
 
-#include "counted.hpp"
+#include "api/counters.hpp"
+#include "api/workload.hpp"
 #include "process/protocol.hpp"
 #include "runner/speed_result.hpp"
 

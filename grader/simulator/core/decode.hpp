@@ -2,7 +2,7 @@
 // decode/ implements it.
 #pragma once
 
-#include "core.hpp"
+#include "simulator/lanes/context.hpp"
 
 #include <functional>
 #include <optional>

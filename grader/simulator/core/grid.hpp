@@ -1,7 +1,7 @@
 // Defines one running grid: its blocks and the state that they share.
 #pragma once
 
-#include "core.hpp"
+#include "simulator/lanes/context.hpp"
 
 #include <driver_types.h>
 #include <functional>

@@ -2,7 +2,7 @@
 // instruction::extra.
 #pragma once
 
-#include "core.hpp"
+#include "simulator/lanes/context.hpp"
 
 #include <string_view>
 

@@ -9,7 +9,7 @@
 // instructions take the fast path, see context::slow_path.
 #pragma once
 
-#include "core.hpp"
+#include "simulator/lanes/context.hpp"
 
 namespace simulator::core {
 

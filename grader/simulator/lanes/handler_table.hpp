@@ -2,7 +2,7 @@
 // instruction set list their handlers.
 #pragma once
 
-#include "simulator/core/core.hpp"
+#include "context.hpp"
 
 namespace simulator::core {
 

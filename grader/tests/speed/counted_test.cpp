@@ -1,6 +1,8 @@
 // Tests reading the simulator's counters, even forged ones, and the messages about them.
-#include "counted.hpp"
+#include "grading.hpp"
+#include "runner/parse_counters.hpp"
 #include "simulator/runtime/harness.h"
+#include "speed/counter_gates.hpp"
 
 #include <cstring>
 #include <doctest/doctest.h>

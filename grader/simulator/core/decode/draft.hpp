@@ -2,7 +2,7 @@
 // allocation.
 #pragma once
 
-#include "simulator/core/core.hpp"
+#include "simulator/lanes/context.hpp"
 
 #include <cstdint>
 #include <functional>

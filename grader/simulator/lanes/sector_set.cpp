@@ -1,5 +1,5 @@
 // Implements the set of sectors that a launch touched.
-#include "core.hpp"
+#include "sector_set.hpp"
 
 #include <algorithm>
 #include <utility>

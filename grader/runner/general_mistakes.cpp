@@ -1,8 +1,8 @@
 // Recognises mistakes that many kernels make: shifted, transposed, partial or imprecise results.
 #include "general_mistakes.hpp"
 
-#include "runner/call_counters.hpp"
-#include "runner/case_record.hpp"
+#include "call_counters.hpp"
+#include "case_record.hpp"
 
 #include <fmt/format.h>
 

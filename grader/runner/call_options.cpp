@@ -1,6 +1,7 @@
 // Options of a case's next calls, and the hints for them.
-#include "grading.hpp"
-#include "runner/case_record.hpp"
+#include "api/call_options.hpp"
+#include "api/compare.hpp"
+#include "case_record.hpp"
 
 #include <utility>
 

@@ -1,5 +1,6 @@
 // Compares arrays as multisets, by sums of salted hashes.
-#include "grading.hpp"
+#include "api/call.hpp"
+#include "api/compare.hpp"
 #include "splitmix64.hpp"
 
 #include <algorithm>

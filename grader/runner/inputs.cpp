@@ -1,9 +1,10 @@
 // Random inputs, the same for a case alone as in a full run, and pictures.
-#include "grading.hpp"
-#include "runner/case_run.hpp"
-#include "runner/whole_file.hpp"
+#include "api/inputs.hpp"
+#include "case_run.hpp"
 #include "splitmix64.hpp"
 #include "text/unwritable.hpp"
+#include "text/verdict.hpp"
+#include "whole_file.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,11 @@
 // Compares results with the oracle's, and names the likely mistake behind a wrong answer.
+#include "api/compare.hpp"
+#include "api/call.hpp"
+#include "case_record.hpp"
+#include "case_run.hpp"
 #include "general_mistakes.hpp"
-#include "grading.hpp"
-#include "runner/case_record.hpp"
-#include "runner/case_run.hpp"
 #include "simulator/core/inactive_lane_value.hpp"
+#include "text/verdict.hpp"
 
 #include <fmt/format.h>
 

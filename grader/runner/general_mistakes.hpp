@@ -1,7 +1,7 @@
 // Mistakes that many kernels make, recognised by the wrong elements that they leave.
 #pragma once
 
-#include "grading.hpp"
+#include "api/compare.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,0 +1,70 @@
+// Comparisons of outputs with expected results; the first difference ends the case.
+#pragma once
+
+#include "call.hpp"
+#include "text/verdict.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace grading {
+
+// Shape of an array, which turns an index into coordinates in messages ("row 3, column 5"); empty:
+// messages give the plain index.
+using extents = std::vector<std::size_t>;
+
+// A known misconception and the wrong answer that it produces.
+template <class T> struct misconception {
+    std::string cause; // a sentence: "Each row was scaled by its own factor."
+    std::string next;  // a sentence: "Index `factor` by the column."
+    std::function<std::vector<T>()> looks_like; // all elements; compared where the answer is wrong
+    bool everywhere = false;                    // must match the right elements, too
+};
+
+// Compares bit for bit (but -0 equals +0). T: float, double, and integers of 8 to 64 bits.
+template <class T> void expect_equal(const output<T> &got, const std::vector<T> &want,
+                                     const extents &shape = {},
+                                     const std::vector<misconception<T>> &known = {});
+
+// Compares sums in float, with u = 2^-24: |got - want| <= 4 max(sqrt(terms), 2) u magnitude + u
+// |want| + tiny. `magnitude`, the sum of the terms' absolute values, is per element or one for
+// all.
+void expect_close(const output<float> &got, const std::vector<double> &want, double terms,
+                  const std::vector<double> &magnitude, const extents &shape = {},
+                  const std::vector<misconception<float>> &known = {});
+
+// The bound of expect_close, for one element.
+bool within(float value, double reference, double terms, double magnitude);
+
+// Ends the case with verdict `otherwise` unless `right`.
+void expect(bool right, verdict otherwise, const std::string &message,
+            const std::string &hint = {});
+
+// True if right(first, last) holds for ranges that cover [0, n), called on all cores: for outputs
+// of a hundred million elements. `per_thread` elements are worth a thread.
+bool in_ranges(std::size_t n, const std::function<bool(std::size_t first, std::size_t last)> &right,
+               std::size_t per_thread = 1 << 20);
+template <class F> bool for_all(std::size_t n, F right, std::size_t per_thread = 1 << 20)
+{
+    auto all_right = [&](std::size_t first, std::size_t last) {
+        bool all = true;
+        for (std::size_t i = first; i < last; ++i) all &= right(i);
+        return all;
+    };
+    return in_ranges(n, all_right, per_thread);
+}
+
+// True if both hold the same 4-byte elements, each equally often, in any order. Compares sums of
+// hashes that no submission can predict. O(n), on all cores.
+bool same_in_any_order(std::span<const std::byte> a, std::span<const std::byte> b);
+
+// True if each run of `length` elements (the last may be shorter) is sorted and holds the elements
+// of the same run of `given`. Compares by hashes as same_in_any_order() does.
+bool sorted_in_runs(const std::vector<float> &got, const std::vector<float> &given, int length);
+bool sorted_in_runs(const std::vector<unsigned> &got, const std::vector<unsigned> &given,
+                    int length);
+
+} // namespace grading

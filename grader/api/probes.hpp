@@ -1,0 +1,60 @@
+// Further questions about calls, most of which the simulator answers.
+#pragma once
+
+#include "call.hpp"
+#include "counters.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace grading {
+
+// Returns the counters of each rank for `call`, which makes one CALL on ranks. On a GPU, the call
+// is made once more on the simulator.
+std::vector<counted> count_ranks(const std::function<void()> &call);
+
+// On the simulator: true if `call`, a CALL with a larger size than its argument `array` has, reads
+// past the end of it in any order of blocks and warps. The call ends there. This tests that a size
+// arrives unchanged for which there is not enough memory. Any other failure ends the case. On a
+// GPU the simulator is used, too.
+bool reads_on(const std::string &array, const std::function<void()> &call);
+
+// The same, but ends the case only for a refused launch. Other failures may come from the missing
+// memory, for instance a texture that is too small.
+void expect_launches(const std::string &array, const std::function<void()> &call);
+
+// On the simulator: true if `call`, a CALL with less than 100 KB of arguments, leaks device
+// memory: it leaves more allocated than the same call before it did, so a cache is no leak. On a
+// GPU the simulator is used, too.
+bool leaks(const std::function<void()> &call);
+// The same for streams and events: returns how many more there are after each such call.
+std::uint64_t leaked_handles(const std::function<void()> &call);
+
+// Ends the case if `function` asks for less scratch for more elements, or for more than any device
+// has. Tests the largest sizes that the contract allows, for which there is no memory here.
+// `arguments` returns those of a call with n elements; arrays may be empty.
+void expect_scratch_for_many(const char *function,
+                             const std::function<std::vector<argument>(int n)> &arguments);
+
+// The host could compute results that it can reach without a copy, or that it must fetch. On the
+// simulator: ends the case unless kernels of the last CALL, of all ranks together, moved at least
+// 90 % of these bytes and did 90 % of these multiplications.
+void expect_work_of_kernels(double bytes, double multiplications = 0);
+
+// On the simulator: true if kernels of the last CALL stored anything to device memory, even
+// unchanged values.
+bool kernels_stored();
+
+// Hint for a missing result if no counters tell what kernels did.
+inline constexpr const char *does_a_kernel_write =
+    "Does a kernel run at all, and does it write its result? Check cudaGetLastError() after the "
+    "launch.";
+
+// Ends the case as not written unless the last CALL `changed` its in-place argument. `otherwise`
+// is the hint unless counters show that kernels ran and stored nothing.
+void expect_changed_in_place(bool changed, std::string message,
+                             const std::string &otherwise = does_a_kernel_write);
+
+} // namespace grading

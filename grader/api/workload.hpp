@@ -1,0 +1,78 @@
+// Workloads of speed cases, and the benchmark against naive.
+#pragma once
+
+#include "call.hpp"
+#include "gates.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace grading {
+
+struct speed_gates {
+    // S, the lowest ratio of naive's time to the submission's. 0: shown, not graded. Below 1:
+    // naive's way is the right one, and the case's gates reject other ways.
+    double speedup = 0;
+    double most_speedup = 0; // more is implausible; 0: no bound is known
+    steps copy;              // fraction of this device's copy bandwidth
+    steps fma;               // fraction of this device's FMA rate
+    // The part of workload::multiply_adds that no version can do without: being faster than that
+    // part allows is implausible.
+    double fma_needed = 1;
+    std::vector<counted_gate> counted;
+    bool naive_may_pass = false; // as if S were below 1
+    // The share of the work that `make_for_naive` makes, if naive would take too long for all of
+    // it. Naive's time is then scaled up to the full work. The library does the full work.
+    double naive_share = 1;
+    std::string too_slow; // likely reasons for missing S or the first step, and hints
+};
+
+// A benchmark's workload: one set of arguments and the properties of the call. A lab derives one
+// per function.
+class workload {
+public:
+    virtual ~workload() = default;
+    virtual const char *function() const = 0;
+    virtual std::vector<argument> arguments() = 0; // from remote<decltype(f)>::arguments
+    // Changes some inputs, so that no round has the answer of an earlier one. Returns the changed
+    // bytes of read-only inputs. Vectors may be reallocated with the same size.
+    virtual std::vector<std::span<std::byte>> change(std::mt19937_64 &random) = 0;
+    virtual void check() = 0; // O(n), by expect_*: is the output right for the current inputs?
+    virtual double bytes() const { return 0; } // that any version must move, read and written
+    // Multiply-adds that any version must do, except what speed_gates::fma_needed allows it to
+    // skip.
+    virtual double multiply_adds() const { return 0; }
+    virtual bool in_kernels() const { return true; } // kernels must do it, not copies
+    // True if naive's time depends on data that it changes in place. Otherwise, once verified,
+    // naive continues with the results of its last call, because restoring can take longer than
+    // everything else.
+    virtual bool restored_for_naive() const { return true; }
+};
+using make_workload = std::function<std::unique_ptr<workload>(std::mt19937_64 &)>;
+
+// Benchmarks naive and the submission alternately on a GPU (see speed.hpp); on the simulator,
+// compares the counters of one call, or of two equal ones, with the gates.
+// `make` is called once per set of inputs, several at a time: it draws only from its own argument,
+// and chooses sizes by simulated() and device(). check() of several workloads may run at the same
+// time, too. change() restores everything that a call writes in place; for an output with a range
+// it restores only that range, and check() proves the rest untouched. If the submission chose the
+// form of its arguments and naive (and the library) takes another, `make_for_naive` makes the same
+// work in their form from the same random numbers.
+void race(const make_workload &make, const speed_gates &gates,
+          const make_workload &make_for_naive = {});
+
+// Checks the answer before its speed counts: makes the workload's call on the simulator, once with
+// late streams and once with shuffled ones, each time with new inputs, and ends the case if it is
+// wrong. Does nothing without a simulator.
+void right_in_any_order(const make_workload &make);
+
+// Returns the cost of one call of naive here, so that a case can balance its sizes: on a GPU in
+// milliseconds, the shortest of some calls; on the simulator in ticks.
+double naive_cost(const make_workload &make);
+
+} // namespace grading

@@ -1,0 +1,18 @@
+// Applies the counter gates of a speed case.
+#pragma once
+
+#include "api/gates.hpp"
+
+#include <string>
+
+namespace grading {
+
+// True if the gate's pass step is reached, or if it has none.
+bool passes(const counted_gate &gate, double value);
+
+// "sector bytes used by loads: 12.5 %, at least 95 % is required; naive: 12.5 %", and the source
+// line responsible for it if it is a gate on memory accesses.
+std::string missed_message(const counted_gate &gate, const counted &submission,
+                           const counted &naive);
+
+} // namespace grading
