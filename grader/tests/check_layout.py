@@ -4,6 +4,7 @@
        check_layout.py --files LAB...    the same, and every tracked file: first lines, TODOs, words, sources listed
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -154,6 +155,34 @@ def check_files():
                 problem(path, "is not listed in meson.build")
 
 
+def check_folders():
+    """The folders of grader/ include downwards only: none depends on one that depends on it."""
+    files = {path.relative_to(TOP) for path in tracked_files()}
+    files = {path for path in files if path.parts[0] == "grader" and "tests" not in path.parts}
+    below = {}
+    for path in files:
+        if path.suffix not in (".cpp", ".hpp", ".cu", ".h") or len(path.parts) < 3:
+            continue
+        for name in re.findall(r'^#include "([^"]+)"', (TOP / path).read_text(), re.M):
+            beside = (Path(os.path.normpath(folder / name)) for folder in (path.parent, Path("grader"), Path("grader/worker")))
+            found = next((f for f in beside if f in files), None)
+            if found and found.parent not in (path.parent, Path("grader")):
+                below.setdefault(path.parent, {}).setdefault(found.parent, path)
+    for folder in below:
+        reached, todo = set(), [folder]
+        while todo:
+            new = set(below.get(todo.pop(), {})) - reached
+            reached |= new
+            todo += new
+        if folder in reached:
+            for to, path in below[folder].items():
+                if folder in below.get(to, {}):
+                    problem(path, f"includes a file of {to}, which includes files of {folder}")
+                    break
+            else:
+                problem(folder, "depends on itself through other folders")
+
+
 def check_words(path, lines):
     for number, line in enumerate(lines, 1):
         if OPENING.match(line):
@@ -175,6 +204,7 @@ def main():
     check_rows(sys.argv[2:])
     if sys.argv[1] == "--files":
         check_files()
+        check_folders()
     for text in problems:
         print(text)
     if sys.argv[1] == "--files":
