@@ -25,8 +25,8 @@ candidates() {
 describe() {
     [ -x "$1" ] || { echo "it is not there"; return 1; }
     version=$("$1" --version 2>&1 | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
-    [ -n "$version" ] || { echo "it does not tell its version"; return 1; }
-    [ "${version%%.*}" -ge 13 ] || { echo "it is of CUDA $version; 13.0 or newer is needed"; return 1; }
+    [ -n "$version" ] || { echo "its version cannot be read"; return 1; }
+    [ "${version%%.*}" -ge 13 ] || { echo "it is CUDA $version; 13.0 or newer is needed"; return 1; }
     dry=$("$1" -dryrun -c x.cu 2>&1) || { echo "it does not run: $(echo "$dry" | grep -v '^#\$' | head -n 1)"; return 1; }
     include=$(echo "$dry" | sed -n 's/^#$ INCLUDES=//p' | tr '"' '\n' | sed -n 's/^-I//p' | first_with cuda_runtime_api.h)
     [ -n "$include" ] || { echo "it has no cuda_runtime_api.h (package cuda-cudart-dev)"; return 1; }

@@ -83,7 +83,7 @@ tests pass, every stub compiles and is not written, and lines added to it make
 every answer right. That takes some minutes; where it fails nothing is left.)";
 
 constexpr const char *about_autograde = R"(
-FOLDER is what a course system makes of a class: a folder a student, or .cu
+FOLDER is what a course system makes of a class: a folder per student, or .cu
 files named after the students (as Moodle and Canvas name them, or ada_LAB.cu).
 In a student's folder it finds labs/LAB/stub.cu (a whole student edition),
 LAB/stub.cu or a .cu file with the lab's name in its own; when one LAB is named,
@@ -160,7 +160,7 @@ void describe_grade(CLI::App &grade, command_line &o)
     add_option(grade, "--submission", o.grade.submission, "grade this .cu file instead");
     grade.add_flag("--solutions", o.grade.solutions, "grade the worked solutions instead");
     add_backend_and_seed(grade, o);
-    grade.add_option("--schedule", o.grade.schedule, "simulator: who takes turns when")
+    grade.add_option("--schedule", o.grade.schedule, "simulator: the order of warps and blocks")
         ->check(CLI::IsMember({"index", "random", "late"}));
     add_option(grade, "--json", o.grade.json_file, "also write the results to this file");
     add_option(grade, "--pictures", o.grade.picture_folder,
@@ -205,9 +205,9 @@ void describe_check(CLI::App &check, command_line &o)
 void describe_autograde(CLI::App &autograde, command_line &o)
 {
     autograde.footer(about_autograde);
-    add_option(autograde, "FOLDER", o.autograde.folder, "holds a folder a student")->required();
+    add_option(autograde, "FOLDER", o.autograde.folder, "holds a folder per student")->required();
     add_labs(autograde, o);
-    add_option(autograde, "--csv", o.autograde.csv_file, "write a row a student and lab");
+    add_option(autograde, "--csv", o.autograde.csv_file, "write a row per student and lab");
     add_option(autograde, "--json", o.autograde.json_file, "the same with every case");
     autograde.add_flag("--without-sandbox", o.autograde.without_sandbox,
                        "run strangers' code also where it cannot be shut off from the machine");

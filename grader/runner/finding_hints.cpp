@@ -125,7 +125,8 @@ std::string race_hint(const simulator_finding &f)
         return "Are both blocks meant to reach this element? If not, its index is wrong: does "
                "a block begin where the one before it ends, at blockIdx times all that a block "
                "owns, and is a row as long as the whole array's? If they are: no barrier "
-               "reaches across blocks, but atomicAdd does it in one go, or another kernel.";
+               "reaches across blocks, but atomicAdd adds atomically, or another kernel can "
+               "follow.";
     if (one_reads(f) && !std::string_view(f.where).starts_with("shared memory"))
         return "Something must order the two accesses: which barrier stands between them? Where "
                "other blocks use or change these elements, too, none helps: read from one array "
@@ -137,25 +138,25 @@ std::string race_hint(const simulator_finding &f)
             return "Does one thread store here what another loads, as in a scan? Load first, keep "
                    "the value, and store behind a barrier. Does each of them load, change and "
                    "store this same element, as ++ and += do? No barrier helps there, but "
-                   "atomicAdd does it in one go. If the two should not meet in this element, print "
+                   "atomicAdd adds atomically. If the two should not use the same element, print "
                    "both indices.";
         return "Which barrier stands between the read and the write? Where all warps of a block "
                "share these elements, as they do a tile, it is __syncthreads(), also before a "
                "loop's next turn writes them again; where each warp has its own, __syncwarp(), for "
                "all of its lanes. A shuffle or a vote does not do: they exchange registers, and "
-               "order no memory. If the two should not meet in this element, print both indices.";
+               "order no memory. If the two should not use the same element, print both indices.";
     }
     if (both_wrote(f))
         return fmt::format(
             "Does each of these two threads have an element of its own to store? "
             "Then one of their indices is wrong: print both.{} If they have one in "
-            "common, let one thread store it; if both add to it, atomicAdd does it "
-            "in one go.",
+            "common, let one thread store it; if both add to it, atomicAdd does so "
+            "atomically.",
             f.thread[1] > 0 ? " Is a row's number multiplied by the number of columns?" : "");
     std::string hint = "Should one of these threads use what the other one has here? If not, an "
                        "index is wrong, or where a loop begins or ends. If it should, something "
                        "must order the two accesses: which barrier stands between them? If both "
-                       "load, add and store, none helps, but atomicAdd does it in one go.";
+                       "load, add and store, none helps, but atomicAdd adds atomically.";
     if (f.write && std::strstr(f.detail, " wrote at"))
         hint += " If both only write: which of the threads should, and do two elements get one "
                 "place?";

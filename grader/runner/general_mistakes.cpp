@@ -31,7 +31,7 @@ template <class T> std::optional<recognised> all_zero(const mistake<T> &m)
     return recognised{"The wrong elements are all 0.",
                       "A 0 was stored there. Print what the first of these threads loads and "
                       "computes: which value is 0 first, one that nothing was loaded or added to, "
-                      "or one that was cut to a whole number?"};
+                      "or one that was truncated to an integer?"};
 }
 
 // True for got[i] == want[i + d] wherever the answer is wrong.
@@ -230,7 +230,7 @@ template <class T> std::optional<recognised> less_precise(const mistake<T> &m)
     }
     constexpr double few_roundings = 3e-7;
     if (worst < few_roundings)
-        return recognised{"Only the last bits are others.",
+        return recognised{"Only the last bits differ.",
                           "Are these the contract's operations, each as often and in the order it "
                           "says, and each result rounded to float? A power or a factor computed "
                           "beforehand is rounded elsewhere."};
@@ -264,11 +264,12 @@ template <class T> std::optional<recognised> reordered(const mistake<T> &m)
     if (sorted(m.got) != sorted(m.want)) return {};
     std::string next = current_case().another_order_hint;
     if (next.empty())
-        next = may_use_atomics()
-                   ? "Places that threads take from a counter are in the order of their arrival: "
-                     "compute the place of an element from what lies before it."
-                   : "Follow the first of them: which place was computed for it, or with which "
-                     "other element was it compared or exchanged, and where should it be?";
+        next =
+            may_use_atomics()
+                ? "Positions that threads take from a counter are in the order of their arrival: "
+                  "compute the place of an element from what lies before it."
+                : "Follow the first of them: which place was computed for it, or with which "
+                  "other element was it compared or exchanged, and where should it be?";
     return recognised{"The right elements are there, but in another order.", next};
 }
 

@@ -119,7 +119,7 @@ std::string unchecked_hint(int error)
     using namespace cuda_error;
     if (error == not_ready || error == peer_access_already_enabled)
         return fmt::format("This one is harmless, but it stays the runtime's last error, even "
-                           "where the code has looked at what {} returned: take it away with "
+                           "where the code has looked at what {} returned: clear it with "
                            "cudaGetLastError() there.",
                            error == not_ready ? "cudaStreamQuery or cudaEventQuery"
                                               : "cudaDeviceEnablePeerAccess");
@@ -301,7 +301,7 @@ void require_answer(const answer &a, const std::string &doing)
         end_case(
             verdict::RESOURCE_LIMIT,
             fmt::format("The simulated device needed more than {} GiB while {}, for its memory "
-                        "and to watch who touches what.",
+                        "and for what the checks keep about it.",
                         worker_options{}.device_memory_limit >> 30, doing),
             "Does the scratch memory, or what kernels allocate, fit the problem? Where a warp's "
             "lanes touch words that lie apart, watching takes more memory.");
@@ -380,9 +380,9 @@ void require_answer(const answer &a, const std::string &doing)
                  "Run ./workbook doctor.");
     case reply_status::counters_too_large:
         end_case(verdict::RESOURCE_LIMIT,
-                 fmt::format("What the simulator counted is too much to be told, while {}.", on),
-                 "It tells of each source line of each kernel and of each step in a stream. Which "
-                 "of them do macros, templates or loops make in thousands?");
+                 fmt::format("The simulator's counters became too large while {}.", on),
+                 "They cover each source line of each kernel and each step in a stream. Which of "
+                 "them do macros, templates or loops make in thousands?");
     case reply_status::rank_ended: // reported as exits above
     case reply_status::ranks_waiting:
     case reply_status::protocol_broken:

@@ -97,7 +97,7 @@ benchmark_set::benchmark_set(std::unique_ptr<workload> work, shared_memory &in, 
     end_ = at;
     if (end_ > in_.size())
         end_case(verdict::INFRA_ERROR,
-                 fmt::format("The inputs of {}'s race need more than {} MiB of shared memory.",
+                 fmt::format("The inputs of {}'s benchmark need more than {} MiB of shared memory.",
                              work_->function(), in_.size() >> 20),
                  "The lab's sizes are too large for this machine.");
     store_at(0);

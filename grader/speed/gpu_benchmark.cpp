@@ -219,7 +219,7 @@ private:
                 for (const request &r : refresh) require(c, ask(c, r), "changing the inputs");
                 for (const request &r : restore)
                     if (needs(c)) require(c, ask(c, r), "restoring what is changed in place");
-                require(c, ask(c, s.poison_outputs(word_)), "spoiling the outputs");
+                require(c, ask(c, s.poison_outputs(word_)), "poisoning the outputs");
             }
         }
     }
@@ -351,7 +351,7 @@ private:
                      "The lab's sizes are too large for this device.");
         word_ = poison_word(unforeseen());
         for (implementation who : implementations()) {
-            require(who, ask(who, sets_of(who)[0].poison_outputs(word_)), "spoiling the outputs");
+            require(who, ask(who, sets_of(who)[0].poison_outputs(word_)), "poisoning the outputs");
             run(who, 1);
             verify(who, 1);
             double ms = run(who, 1).worker_ms;

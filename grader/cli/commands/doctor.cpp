@@ -356,7 +356,8 @@ std::vector<diagnosis> diagnose(const machine_places &places)
     all.push_back(links(t));
     all.push_back(sandbox(t, gpu ? "gpu" : "sim"));
     all.push_back(open_mpi(table.at("Open MPI")));
-    all.push_back(extra("compute-sanitizer", "check of memory and races on the GPU"));
+    all.push_back(extra("compute-sanitizer",
+                        "checks memory accesses, and races in shared memory, on the GPU"));
     all.push_back(extra("ncu", "profile of a kernel on the GPU"));
     return all;
 }

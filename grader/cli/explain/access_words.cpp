@@ -209,8 +209,8 @@ access_note note_of_local(const char *what, const access_sum &a)
 {
     access_note n = note_of(what, a, false);
     n.waste = static_cast<double>(a.cost);
-    n.sentence = "Local memory: an array of each thread's own that is not in registers, because an "
-                 "index is not known to the compiler.";
+    n.sentence = "Local memory: an array of each thread's own that is not in registers, because it "
+                 "is large, its address is taken, or an index is not known to the compiler.";
     return n;
 }
 

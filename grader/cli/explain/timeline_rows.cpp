@@ -64,7 +64,7 @@ mark mark_of(const timeline_step &s)
     if (s.direction == copy_direction::to_host) return {'<', "to_host", "copy to the host"};
     if (s.direction == copy_direction::between_devices)
         return {'*', "between", "copy between devices"};
-    return {'=', "inside", "copy inside a device, fill"};
+    return {'=', "inside", "other copy, fill"};
 }
 
 std::vector<mark> marks_of(const std::vector<timeline_row> &rows)

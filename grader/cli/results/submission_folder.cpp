@@ -206,7 +206,7 @@ class_files read_class(const std::string &folder, const std::vector<std::string>
     }
     if (by_name.empty())
         throw usage_error(fmt::format("{} holds no folders and no .cu files; it must hold a folder "
-                                      "or a file a student. {}",
+                                      "or a file per student. {}",
                                       shell_word(sanitized(folder, 400)),
                                       all.skipped.empty() ? "It is empty" : "Unpack archives"));
     for (auto &[name, student] : by_name) {

@@ -90,8 +90,8 @@ void check_dynamic_parallelism(const job &j, const std::string &object)
         read_text(object).find("__cudaCDP2") == std::string::npos)
         return;
     throw refusal{verdict::BUILD_REJECTED,
-                  fmt::format("kernels of {} launch kernels, or copy, by the runtime of kernels, "
-                              "and this lab is compiled without it",
+                  fmt::format("kernels of {} launch kernels, or copy, by the runtime of kernels "
+                              "(dynamic parallelism), and this lab is compiled without it",
                               j.shown),
                   "launch and copy from the host"};
 }

@@ -19,11 +19,11 @@ const char *misuse(const texture *t, std::int64_t mode)
 {
     const int dimensions = static_cast<int>(mode & texture_dimensions);
     if (t == nullptr || t->surface)
-        return "a fetch from what is no texture object, or was destroyed";
+        return "a fetch from an object that is no texture, or was destroyed";
     if (t->dimensions != dimensions || (t->layers != 0) != ((mode & texture_layered) != 0))
         return "a fetch whose dimensions are not those of the texture";
     if (t->buffer && (mode & texture_by_index) == 0)
-        return "a fetch by coordinate from linear memory, which knows tex1Dfetch only";
+        return "a fetch by coordinate from linear memory, which only tex1Dfetch reads";
     return nullptr;
 }
 

@@ -154,11 +154,11 @@ void weak_memory::report_older_value(context &c, const instruction &i, int lane,
     f.where = memory::instance().describe(address, i.bytes);
     const bool released = order_.released_before_seen(*c.b, last.block, stored.at);
     const std::string between = released ? "its read of that and this read" : "the two stores";
-    f.detail =
-        "block " + std::to_string(last.block) + " stored there at " +
-        location_text(k, stored.statement) + " and at " + location_text(k, later.statement) +
-        " what tells of it, which this block has seen; but no __threadfence() comes between " +
-        between + ": the read found an older value";
+    f.detail = "block " + std::to_string(last.block) + " stored there at " +
+               location_text(k, stored.statement) + " and at " + location_text(k, later.statement) +
+               " the flag that announces it, which this block has seen; but no __threadfence() "
+               "comes between " +
+               between + ": the read found an older value";
     findings::instance().add(std::move(f));
 }
 

@@ -100,7 +100,7 @@ inline void note_access(context &c, const instruction &i, lane_mask mask, const 
 }
 
 // True for a strong access to device memory while weak memory is simulated: loads may then see
-// older values (core/weak.hpp).
+// older values (core/weak_memory.hpp).
 inline bool weakly_ordered(const context &c, const instruction &i, ptx::space s)
 {
     return c.weak != nullptr && (i.flags & strong) != 0 && s == space::global;

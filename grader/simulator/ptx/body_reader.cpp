@@ -199,10 +199,11 @@ private:
     std::string add_param_variable(const operand &e, bool vector, bool result, std::ptrdiff_t index)
     {
         for (const operand &part : e.elements)
-            if (part.what != operand::kind::reg) fail(in_.line(), "a vector of no registers");
-        if (vector && e.elements.empty()) fail(in_.line(), "a vector of nothing");
+            if (part.what != operand::kind::reg)
+                fail(in_.line(), "a vector operand that holds no register");
+        if (vector && e.elements.empty()) fail(in_.line(), "an empty vector operand");
         const operand &first = vector ? e.elements[0] : e;
-        if (first.bits != 0) fail(in_.line(), "a sum as an operand of a call");
+        if (first.bits != 0) fail(in_.line(), "an address sum as the argument of a call");
         variable v;
         v.space = space::param;
         v.type = out_.registers[static_cast<std::size_t>(first.id)];

@@ -159,7 +159,7 @@ std::vector<std::string> ptx_of(const fat_binary &binary, int architecture)
     if (!binary.linked) {
         std::string text = ptx_of_image(binary.images.at(0), architecture);
         if (text.find("__cudaCDP2") != text.npos)
-            fail("its kernels call the runtime of kernels, which takes a device link: -rdc=true");
+            fail("its kernels call the CUDA device runtime, which needs a device link: -rdc=true");
         return {std::move(text)};
     }
     std::vector<std::string> texts;

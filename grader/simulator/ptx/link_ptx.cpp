@@ -32,7 +32,7 @@ std::string_view next_token(std::string_view text, std::size_t &at)
     if (at == text.size()) return {};
     if (text[at] == '"') {
         at = text.find('"', at + 1);
-        if (at == text.npos) throw std::runtime_error("PTX: a string without its end");
+        if (at == text.npos) throw std::runtime_error("PTX: an unterminated string");
         ++at;
     } else if (ptx::word_character(text[at])) {
         while (at < text.size() && ptx::word_character(text[at])) ++at;
@@ -125,7 +125,7 @@ int file_number(std::string_view token)
     int n = 0;
     const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), n);
     if (error != std::errc() || end != token.data() + token.size() || n > 1 << 20)
-        throw std::runtime_error("PTX: \"" + std::string(token) + "\" is no number of a file");
+        throw std::runtime_error("PTX: \"" + std::string(token) + "\" is not a file number");
     return n;
 }
 

@@ -35,7 +35,7 @@ function take_function(lexer &in, bool entry)
             while (in.accept(",")) product *= take_number(in);
             f.max_threads = static_cast<std::uint32_t>(product);
         } else if (!t.starts_with(".") && t != "," && !is_digit(t[0])) {
-            fail(in.line(), "`" + std::string(t) + "` in the head of " + f.name);
+            fail(in.line(), "`" + std::string(t) + "` in the header of " + f.name);
         }
     }
     if (in.accept(";")) return f;

@@ -57,7 +57,8 @@ public:
     std::uint64_t read(char *real)
     {
         const value v = conditional();
-        if (v.real != 0 && real == nullptr) fail(in_.line(), "a floating constant as an integer");
+        if (v.real != 0 && real == nullptr)
+            fail(in_.line(), "a floating-point constant where an integer is needed");
         if (real != nullptr) *real = v.real;
         return v.bits;
     }

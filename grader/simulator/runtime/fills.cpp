@@ -38,8 +38,7 @@ void fill_now(const fill_request &r)
     side target;
     if (look_up(r, target) != cudaSuccess)
         return set_sticky_error(cudaErrorIllegalAddress,
-                                std::string(r.function) +
-                                    ": memory was freed before this had its turn");
+                                std::string(r.function) + ": memory was freed before it ran");
     const std::uint64_t bytes = r.size.width * r.size.height * r.size.depth;
     transfer_counts &counts = counters::instance().transfers;
     counts.memset += bytes;

@@ -107,7 +107,7 @@ void run(const prepared &p)
 {
     resolved k;
     if (cudaError_t e = resolve(p.function, p.device, k); e != cudaSuccess)
-        return set_sticky_error(e, "a kernel that was queued is there no more");
+        return set_sticky_error(e, "a queued kernel no longer exists");
     launch config;
     config.grid = {p.grid.x, p.grid.y, p.grid.z};
     config.block = {p.block.x, p.block.y, p.block.z};

@@ -127,7 +127,7 @@ void copy_now(const copy_request &r)
     side target, source;
     if (look_up(r, target, source) == cudaSuccess) return move(r, target, source);
     set_sticky_error(cudaErrorIllegalAddress,
-                     std::string(r.function) + ": memory was freed before the copy had its turn");
+                     std::string(r.function) + ": memory was freed before the copy ran");
 }
 
 task task_of(const copy_request &r)

@@ -104,7 +104,7 @@ void decoder::close_with(const statement &st, block_terminator end, std::size_t 
     if (end == block_terminator::branch) {
         if (st.targets.empty())
             throw std::runtime_error("PTX line " + std::to_string(st.text_line) +
-                                     ": a branch to nowhere");
+                                     ": a branch without a target");
         target = st.targets[0];
         if (st.guard < 0) { // an unconditional branch only sets the successor
             drafts_.pop_back();

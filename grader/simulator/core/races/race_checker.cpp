@@ -80,7 +80,7 @@ void race_checker::stop_tracking(const context &c)
     finding f;
     f.kind = finding_kind::unwatched;
     f.kernel = c.g->kernel->display_name;
-    f.detail = "races were looked for until the memory for it was used up, not to the end";
+    f.detail = "races were looked for only until the memory of the race detector was used up";
     findings::instance().add(std::move(f));
 }
 

@@ -50,9 +50,10 @@ std::string race_checker::why_unordered(const access &a, const access_record &m,
         if (a.of_this_warp(m)) return " and no __syncwarp() or __syncthreads() comes between";
         if (a.of_this_block(m)) return " and no __syncthreads() comes between";
         if (a.scope_too_narrow(m))
-            return ": an atomic whose scope is the block (_block) is none for other blocks";
+            return ": an atomic whose scope is the block (_block) is not atomic for other blocks";
         return wrote && released_before_seen(*a.c.b, block_of(m.owner), m.at)
-                   ? "; its block has read the flag that tells of it, but no __threadfence() comes "
+                   ? "; its block has read the flag that announces it, but no __threadfence() "
+                     "comes "
                      "between that read and this access"
                    : " and nothing orders the two blocks";
     }

@@ -1,7 +1,7 @@
 // Checks for the small programs that run on the simulator, and the findings that it made meanwhile.
 //
 // A program that asks for no finding runs on a GPU as well: nvcc -std=c++20 -arch=native -DON_GPU
-// PROGRAM.cu.
+// -Igrader PROGRAM.cu, in the project's folder.
 #pragma once
 
 #include "simulator/machine/finding.hpp"
