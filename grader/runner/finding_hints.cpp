@@ -18,9 +18,30 @@ namespace grading {
 
 namespace {
 
-bool in_inaccessible_peer(const simulator_finding &f)
+using simulator::location;
+
+location place_of(const simulator_finding &f) { return static_cast<location>(f.place); }
+
+bool in_shared(const simulator_finding &f)
 {
-    return std::strstr(f.where, "which the kernel's device has no access to");
+    const location place = place_of(f);
+    return place == location::shared || place == location::shared_below ||
+           place == location::shared_past_end || place == location::past_dynamic_shared;
+}
+
+bool past_end(const simulator_finding &f)
+{
+    return place_of(f) == location::just_past_end || place_of(f) == location::past_end;
+}
+
+bool has_own_hint(const simulator_finding &f)
+{
+    return grading::has_own_hint(f.array, in_shared(f));
+}
+
+bool misses(const simulator_finding &f, simulator::missing_order what)
+{
+    return f.missing == static_cast<std::uint8_t>(what);
 }
 
 // Returns the call's int or size_t argument of this name.
@@ -40,12 +61,9 @@ std::uint64_t number_given(const std::vector<argument> &arguments, std::string_v
 // index is then not simply its thread number.
 bool index_is_not_thread_number(const simulator_finding &f, const std::vector<argument> &arguments)
 {
-    const std::string_view where = f.where;
-    const std::size_t name_end = where.rfind("` ("); // the array's size in bytes follows
-    if (f.bytes == 0 || name_end == where.npos || where.find("past the end") == where.npos)
-        return false;
+    if (f.bytes == 0 || !f.array[0] || !past_end(f)) return false;
     const bool first_block = f.block[0] + f.block[1] + f.block[2] == 0;
-    std::uint64_t count = std::strtoull(f.where + name_end + 3, nullptr, 10) / f.bytes;
+    std::uint64_t count = f.array_bytes / f.bytes;
     // An array can have more elements than there is work: columns, or all from an offset on.
     const std::uint64_t n = number_given(arguments, "n", count);
     count = std::min(count, n - std::min(n, number_given(arguments, "offset", 0)));
@@ -56,21 +74,22 @@ bool index_is_not_thread_number(const simulator_finding &f, const std::vector<ar
 bool just_past_used_part(const simulator_finding &f)
 {
     const std::size_t in_use = current_case().past_the_end.in_use;
-    return in_use > 0 && has_own_hint(f.where) &&
-           std::strstr(f.where, fmt::format("(byte {} of ", in_use).c_str());
+    return in_use > 0 && has_own_hint(f) && place_of(f) == location::shared && f.distance == in_use;
 }
 
 // True if one of the two accesses of a race is a read.
-bool one_reads(const simulator_finding &f) { return !f.write || !std::strstr(f.detail, " wrote "); }
+bool one_reads(const simulator_finding &f) { return !f.write || !f.earlier_wrote; }
 
 // Hint for an access past the end of scratch: the submission may have asked for too little.
 std::string scratch_hint(const simulator_finding &f, const std::vector<argument> &arguments)
 {
-    if (verdict_of(f) != verdict::OUT_OF_BOUNDS || !std::strstr(f.where, "the end of")) return {};
+    if (verdict_of(f) != verdict::OUT_OF_BOUNDS ||
+        (!past_end(f) && place_of(f) != location::across_end))
+        return {};
     const std::string otherwise =
-        has_own_hint(f.where) ? current_case().past_the_end.hint : "an index is too large here.";
+        has_own_hint(f) ? current_case().past_the_end.hint : "an index is too large here.";
     for (const argument &a : arguments)
-        if (a.wire.scratch && std::strstr(f.where, argument_name(a, 0).c_str()))
+        if (a.wire.scratch && is_in(f, a))
             return fmt::format("{}_scratch asked for {} bytes in this call: are they enough for "
                                "all that is kept there, elements times sizeof of one, and is "
                                "a number of blocks rounded up? If they are: {}",
@@ -94,8 +113,7 @@ std::string second_call_hint(const simulator_finding &f)
 // True if two threads of a grid wrote the same location in device memory.
 bool both_wrote(const simulator_finding &f)
 {
-    return f.write && !f.other_grid && std::strstr(f.detail, " wrote at") &&
-           !std::string_view(f.where).starts_with("shared");
+    return f.write && f.earlier_wrote && !f.other_grid && !in_shared(f);
 }
 
 std::string race_hint(const simulator_finding &f)
@@ -108,7 +126,7 @@ std::string race_hint(const simulator_finding &f)
                "ordered by a barrier before that launch.";
     if (both_wrote(f) && !current_case().one_location_hint.empty())
         return current_case().one_location_hint;
-    if (f.other_block && std::strstr(f.detail, "__threadfence()")) return out_of_order_hint;
+    if (f.other_block && misses(f, simulator::missing_order::fence)) return out_of_order_hint;
     if (f.other_block && !f.write)
         return "Should this block use what the other one has stored? If not, an index is wrong: "
                "does a block begin where the one before it ends, at blockIdx times all that a "
@@ -127,14 +145,14 @@ std::string race_hint(const simulator_finding &f)
                "owns, and is a row as long as the whole array's? If they are: no barrier "
                "reaches across blocks, but atomicAdd adds atomically, or another kernel can "
                "follow.";
-    if (one_reads(f) && !std::string_view(f.where).starts_with("shared memory"))
+    if (one_reads(f) && !in_shared(f))
         return "Something must order the two accesses: which barrier stands between them? Where "
                "other blocks use or change these elements, too, none helps: read from one array "
                "and write to another, or let a kernel of its own do the second part.";
     // The Programming Guide, too, says that votes and shuffles imply no memory barrier.
-    if (f.write && one_reads(f) && std::strstr(f.detail, "no __syncwarp()")) {
-        const bool on_one_line = std::strstr(f.detail, fmt::format(":{} ", f.line).c_str());
-        if (on_one_line)
+    const bool in_one_warp = misses(f, simulator::missing_order::warp_barrier);
+    if (f.write && one_reads(f) && in_one_warp) {
+        if (f.earlier_line == f.line && f.line > 0)
             return "Does one thread store here what another loads, as in a scan? Load first, keep "
                    "the value, and store behind a barrier. Does each of them load, change and "
                    "store this same element, as ++ and += do? No barrier helps there, but "
@@ -157,10 +175,10 @@ std::string race_hint(const simulator_finding &f)
                        "index is wrong, or where a loop begins or ends. If it should, something "
                        "must order the two accesses: which barrier stands between them? If both "
                        "load, add and store, none helps, but atomicAdd adds atomically.";
-    if (f.write && std::strstr(f.detail, " wrote at"))
+    if (f.write && f.earlier_wrote)
         hint += " If both only write: which of the threads should, and do two elements get one "
                 "place?";
-    if (std::strstr(f.detail, "no __syncwarp()"))
+    if (in_one_warp)
         hint += " A vote or a shuffle is no barrier: it orders no memory, __syncwarp() does.";
     return hint;
 }
@@ -179,33 +197,30 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
                "after its last use, and does the size count bytes?";
     switch (kind_of(f)) {
     case out_of_bounds: {
-        if (in_inaccessible_peer(f))
+        if (f.inaccessible_peer)
             return "Is the device current that is meant? If so, give it access to the other's "
                    "memory first, where cudaDeviceCanAccessPeer says that it can have it: asked "
                    "for each pair that the kernel needs. Copies work without.";
-        if (std::strstr(f.where, "2^32 elements"))
+        if (place_of(f) == location::wrapped_index)
             return "A number below 0 was kept as unsigned, and came out 2^32 too large: which "
                    "difference can be negative? Keep it in an int, or compare before subtracting.";
-        if (std::strstr(f.where, "before the start"))
-            return negative_index_hint(std::string_view(f.where).starts_with(fmt::format(
-                                           "{} byte{} before", f.bytes, f.bytes == 1 ? "" : "s")),
-                                       false);
-        if (std::strstr(f.where, "third parameter"))
+        if (place_of(f) == location::before_start)
+            return negative_index_hint(f.distance == f.bytes, false);
+        if (place_of(f) == location::past_dynamic_shared)
             return "That parameter, between <<< and >>>, is the size of the dynamic shared memory, "
                    "in bytes: is it given, and is it the number of elements times sizeof?";
-        if (std::strstr(f.where, "shared memory, byte -"))
+        if (place_of(f) == location::shared_below)
             return "An index is below 0 here: does it come of a signed char, of an int shifted to "
                    "the right, or of a difference?";
-        if (std::string_view(f.where).starts_with("shared memory") && !has_own_hint(f.where))
+        if (in_shared(f) && !has_own_hint(f))
             return "How many elements has the array, and what is the largest index that a thread "
                    "computes for it, with halo, padding and the last turn of a loop?";
-        if (std::strstr(f.where, "never allocated"))
+        if (place_of(f) == location::never_allocated)
             return "That is far from any array: print, on this line and for this thread, the index "
                    "or the offset and the numbers that it is made of. Which one is too large: a "
                    "count, a shift, a value that was never set?";
-        const bool one_element =
-            f.threads == 1 && std::string_view(f.where).starts_with("just past");
-        const bool nothing_known = !one_element && !has_own_hint(f.where);
+        const bool one_element = f.threads == 1 && place_of(f) == location::just_past_end;
+        const bool nothing_known = !one_element && !has_own_hint(f);
         if (nothing_known && index_is_not_thread_number(f, arguments))
             return fmt::format("Thread {} is none of those to spare at the end: how is the index "
                                "computed that it uses here, and is that index itself compared "
@@ -214,7 +229,7 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
         if (nothing_known && f.write && number_given(arguments, "offset", 0) > 0)
             return "Guard the write: is it the index of the store itself, with the offset, that is "
                    "compared with the number of elements?";
-        return large_index_hint(one_element, f.write, f.where, false);
+        return large_index_hint(one_element, f.write, f.array, in_shared(f), false);
     }
     case uninitialised:
         if (order && !current_case().unwritten_hint.empty()) return current_case().unwritten_hint;
@@ -222,7 +237,7 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
             return "Which kernel or copy should have written it before? Is it missing, does it "
                    "write too little, or elsewhere, or does it come later?";
         if (just_past_used_part(f)) return current_case().past_the_end.hint;
-        if (std::string_view(f.where).starts_with("shared memory"))
+        if (in_shared(f))
             return "Which thread should have written these bytes before? Either none does, so look "
                    "at how far the loop or the test lets it go; or nobody should read them, so "
                    "look at the index here.";
@@ -257,6 +272,11 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
 
 } // namespace
 
+bool is_in(const simulator_finding &f, const argument &a)
+{
+    return argument_name(a, 0) == fmt::format("`{}`", f.array);
+}
+
 verdict verdict_of(const simulator_finding &f)
 {
     using enum simulator::finding_kind;
@@ -264,8 +284,7 @@ verdict verdict_of(const simulator_finding &f)
     // Near a named buffer it is the student's index arithmetic. Far from any buffer, or in the
     // memory of a device without peer access, a GPU reports cudaErrorIllegalAddress.
     case out_of_bounds:
-        if (in_inaccessible_peer(f)) return verdict::CUDA_ERROR;
-        return std::strchr(f.where, '`') ? verdict::OUT_OF_BOUNDS : verdict::CUDA_ERROR;
+        return f.array[0] && !f.inaccessible_peer ? verdict::OUT_OF_BOUNDS : verdict::CUDA_ERROR;
     case use_after_free:
         return verdict::OUT_OF_BOUNDS;
     case uninitialised:
@@ -291,10 +310,9 @@ bool lacks_order(const simulator_finding &f, const std::vector<argument> &argume
     if (streams_of_case() != stream_work::as_queued &&
         (kind == uninitialised || kind == use_after_free))
         return true;
-    if (kind != uninitialised || !std::string_view(f.where).starts_with("byte ")) return false;
-    return std::none_of(arguments.begin(), arguments.end(), [&](const argument &a) {
-        return !a.wire.scratch && std::strstr(f.where, argument_name(a, 0).c_str());
-    });
+    if (kind != uninitialised || place_of(f) != location::inside) return false;
+    return std::none_of(arguments.begin(), arguments.end(),
+                        [&](const argument &a) { return !a.wire.scratch && is_in(f, a); });
 }
 
 std::string hint_for(const simulator_finding &f, const std::vector<argument> &arguments)

@@ -16,6 +16,9 @@ inline simulator::finding_kind kind_of(const simulator_finding &f)
     return static_cast<simulator::finding_kind>(f.kind);
 }
 
+// True if the address lies in the argument, or near it.
+bool is_in(const simulator_finding &, const argument &);
+
 verdict verdict_of(const simulator_finding &);
 
 // True if the fault is not in the reported line but in an earlier write or synchronisation that is

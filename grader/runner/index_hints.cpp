@@ -3,8 +3,6 @@
 
 #include "case_record.hpp"
 
-#include <fmt/format.h>
-
 namespace grading {
 
 std::string negative_index_hint(bool just_before, bool copied)
@@ -18,17 +16,17 @@ std::string negative_index_hint(bool just_before, bool copied)
                  "not fit an int, or a number kept in a type that is too small for it.";
 }
 
-bool has_own_hint(std::string_view where)
+bool has_own_hint(std::string_view array, bool shared)
 {
     const auto &own = current_case().past_the_end;
-    const bool shared = where.find("shared memory") != where.npos;
     if (own.hint.empty() || own.array.empty()) return !own.hint.empty() && !shared;
-    return shared || where.find(fmt::format("`{}`", own.array)) != where.npos;
+    return shared || array == own.array;
 }
 
-std::string large_index_hint(bool one_element, bool write, std::string_view where, bool copied)
+std::string large_index_hint(bool one_element, bool write, std::string_view array, bool shared,
+                             bool copied)
 {
-    if (has_own_hint(where)) return current_case().past_the_end.hint;
+    if (has_own_hint(array, shared)) return current_case().past_the_end.hint;
     if (copied)
         return "Does a copy count more bytes than are left, or begin at another element than is "
                "meant?";

@@ -8,9 +8,11 @@ namespace grading {
 
 // `copied`: a copy by the host reached there, not a thread.
 std::string negative_index_hint(bool just_before, bool copied);
-std::string large_index_hint(bool one_element, bool write, std::string_view where, bool copied);
+// `array`: its name. `shared`: in shared memory.
+std::string large_index_hint(bool one_element, bool write, std::string_view array, bool shared,
+                             bool copied);
 
 // True if hint_past_the_end gave words for this location.
-bool has_own_hint(std::string_view where);
+bool has_own_hint(std::string_view array, bool shared);
 
 } // namespace grading

@@ -78,7 +78,8 @@ void check_guards(const std::vector<argument> &arguments)
                         "The call wrote past the end of {}, which has {}: the first write is at "
                         "index {}.",
                         name, elements(each / s.element), past.first / e),
-                    large_index_hint(past.first < n + e && past.count <= e, true, name,
+                    large_index_hint(past.first < n + e && past.count <= e, true,
+                                     std::string_view(name).substr(1, name.size() - 2), false,
                                      current_case().results_are_copied));
             if (ahead.count)
                 end_case(verdict::OUT_OF_BOUNDS,

@@ -22,15 +22,6 @@ namespace grading {
 
 namespace {
 
-// True if blocks waited for others that had not begun, which only works in one order of blocks.
-bool needs_order_of_blocks(const simulator_finding &f)
-{
-    return std::strstr(f.detail, "may begin in any order");
-}
-
-// True for a kernel that ran into the limit; a kernel that waits for ever is found immediately.
-bool takes_too_long(const simulator_finding &f) { return std::strstr(f.detail, "without ending"); }
-
 const char *predicate_of(const simulator_finding &f)
 {
     using enum simulator::finding_kind;
@@ -54,7 +45,7 @@ const char *predicate_of(const simulator_finding &f)
     case barrier:
         return "misused";
     case step_budget:
-        return needs_order_of_blocks(f) ? "waits for ever" : "was still at work";
+        return f.blocks_not_begun ? "waits for ever" : "was still at work";
     case trap:
         return "stopped itself (trap or assert)";
     case unsupported:
@@ -113,15 +104,14 @@ std::string sentence(const simulator_finding &f)
 void terminate_strings(simulator_finding &f)
 {
     f.kernel[sizeof f.kernel - 1] = f.file[sizeof f.file - 1] = 0;
-    f.where[sizeof f.where - 1] = f.detail[sizeof f.detail - 1] = 0;
+    f.where[sizeof f.where - 1] = f.detail[sizeof f.detail - 1] = f.array[sizeof f.array - 1] = 0;
 }
 
 bool reads_output(const simulator_finding &f, const std::vector<argument> &arguments)
 {
     return verdict_of(f) == verdict::UNINITIALISED &&
            std::any_of(arguments.begin(), arguments.end(), [&](const argument &a) {
-               return a.wire.output && !a.wire.scratch &&
-                      std::strstr(f.where, argument_name(a, 0).c_str());
+               return a.wire.output && !a.wire.scratch && is_in(f, a);
            });
 }
 
@@ -129,9 +119,8 @@ bool reads_output(const simulator_finding &f, const std::vector<argument> &argum
 // else can lie behind it.
 bool reads_past_end(const simulator_finding &f, const std::string &array)
 {
-    const std::string before = "before the start of `" + array + "`";
     return !array.empty() && kind_of(f) == simulator::finding_kind::out_of_bounds && !f.write &&
-           !std::strstr(f.where, before.c_str());
+           !(f.place == std::uint8_t(simulator::location::before_start) && f.array == array);
 }
 
 // Returns the cause of a bad address: an uninitialised read that the same kernel made earlier, if
@@ -199,7 +188,7 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
     case_record &r = current_case();
     if (reads_past_end(worst, r.may_read_on)) throw read_past_end{};
     r.unsupported = verdict_of(worst) == verdict::SKIPPED;
-    if (takes_too_long(worst)) r.endless = r.function;
+    if (worst.over_limit) r.endless = r.function;
     if (!r.output_read.cause.empty() && reads_output(worst, arguments)) {
         r.about = r.output_read.function;
         end_case(verdict_of(worst), printable(sentence(worst)) + " " + r.output_read.cause,

@@ -134,6 +134,7 @@ outcome device_runtime::run(program &p, const launch &how)
         if (steps_left() == 0) {
             finding f;
             f.kind = finding_kind::step_budget;
+            f.over_limit = true;
             f.kernel = p.display_name;
             f.detail = "the kernel and " + std::to_string(launches) +
                        " grids launched by kernels ran without ending: does one launch itself "

@@ -91,6 +91,8 @@ void report_stuck(grid &, thread_block &);
 // Returns a finding with the source line of an instruction, and the block and thread of a lane.
 finding at_lane(context &, const instruction &, int lane, finding_kind, std::string detail = {});
 // Describes an address of shared memory in finding::where: variable, offset, size.
+// Ends the grid with a finding and an error of cudaError_t.
+void end_grid(context &, const instruction &, int error, finding);
 void describe_shared(const context &, finding &, std::uint64_t address);
 
 std::string location_text(const code &, std::uint32_t statement); // for example "a.cu:12"

@@ -153,7 +153,9 @@ std::uint32_t first_with_line(const code &k, const basic_block &b)
     return b.first_statement;
 }
 
-void stop_endless(grid &g, const std::string &why)
+enum class endless : std::uint8_t { over_limit, waiting, blocks_not_begun };
+
+void stop_endless(grid &g, endless how, const std::string &why)
 {
     for (auto &b : g.resident)
         for (auto &w : b->warps)
@@ -163,9 +165,11 @@ void stop_endless(grid &g, const std::string &why)
                     const code &k = *w.frames[p.frame_index].of;
                     instruction i;
                     i.statement = first_with_line(k, k.blocks[p.block]);
-                    stop_grid(g.ctx, i, finding_kind::step_budget, cudaErrorLaunchTimeout,
-                              __builtin_ctz(p.mask), why);
-                    return;
+                    finding f =
+                        at_lane(g.ctx, i, __builtin_ctz(p.mask), finding_kind::step_budget, why);
+                    f.over_limit = how == endless::over_limit;
+                    f.blocks_not_begun = how == endless::blocks_not_begun;
+                    return end_grid(g.ctx, i, cudaErrorLaunchTimeout, std::move(f));
                 }
     g.ctx.halt();
     g.result = {cudaErrorLaunchTimeout, why};
@@ -238,8 +242,9 @@ void run_blocks(grid &g)
             if (g.ctx.stop) return;
             if (g.steps >= g.budget || clock.run_out())
                 return stop_endless(
-                    g, "the kernel ran " + std::to_string(g.steps) +
-                           " warp instructions without ending: is there an endless loop?");
+                    g, endless::over_limit,
+                    "the kernel ran " + std::to_string(g.steps) +
+                        " warp instructions without ending: is there an endless loop?");
         }
         for (auto &b : g.resident)
             if (b->live == 0) g.spare.push_back(std::move(b));
@@ -263,7 +268,8 @@ void run_blocks(grid &g)
         const bool livelocked = held_back && livelock.reached(g);
         if (still == 0 && !livelocked) quiet_since = {};
         if ((still >= still_rounds || livelocked) && !host_may_help(quiet_since))
-            return stop_endless(g, why_all_wait(g, held_back));
+            return stop_endless(g, held_back ? endless::blocks_not_begun : endless::waiting,
+                                why_all_wait(g, held_back));
     }
 }
 

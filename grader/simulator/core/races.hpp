@@ -213,7 +213,8 @@ private:
     const launch_node &grid_of(const access_record &) const;
     const relation &relation_to(const launch_node &);
     bool precedes(const access_record &); // an access of an earlier grid, whichever lane made it
-    std::string why_unordered(const access &, const access_record &, bool wrote);
+    std::string why_unordered(const access &, const access_record &, bool wrote,
+                              missing_order &missing);
     void check_against(const access &, const access_record &, int lane, std::uint32_t offset,
                        bool wrote);
     void report_race(const access &, const access_record &, int earlier_lane, int lane,

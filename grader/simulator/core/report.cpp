@@ -36,10 +36,11 @@ void describe_global(finding &f, std::uint64_t address, std::uint32_t bytes, acc
                                           : finding_kind::out_of_bounds;
         return;
     }
-    f.where = device.describe(address, bytes);
+    device.locate(f, address, bytes);
     const allocation *a = device.find(address);
     if (p != access_problem::outside || a == nullptr) return;
-    if ((*device.shadow_at(address) & closed) != 0)
+    f.inaccessible_peer = (*device.shadow_at(address) & closed) != 0;
+    if (f.inaccessible_peer)
         f.where += " on device " + std::to_string(a->device) +
                    ", which the kernel's device has no access to: cudaDeviceEnablePeerAccess";
     if (!a->live && address - a->start < a->bytes) f.kind = finding_kind::use_after_free;
@@ -138,6 +139,8 @@ finding of_access(context &c, const instruction &i, access_problem p, int lane,
     return f;
 }
 
+} // namespace
+
 void end_grid(context &c, const instruction &i, int error, finding f)
 {
     c.halt();
@@ -145,8 +148,6 @@ void end_grid(context &c, const instruction &i, int error, finding f)
                    f.kernel + ", " + location_text(*c.running, i.statement) + ": " + f.detail};
     findings::instance().add(std::move(f));
 }
-
-} // namespace
 
 finding at_lane(context &c, const instruction &i, int lane, finding_kind kind, std::string detail)
 {
@@ -174,6 +175,10 @@ void describe_shared(const context &c, finding &f, std::uint64_t address)
               std::to_string(below ? static_cast<std::int64_t>(at) - (std::int64_t{1} << 32)
                                    : static_cast<std::int64_t>(at)) +
               " of " + std::to_string(c.shared_bytes);
+    f.place = at < c.shared_bytes    ? location::shared
+              : p.has_dynamic_shared ? location::past_dynamic_shared
+              : below                ? location::shared_below
+                                     : location::shared_past_end;
     if (at >= c.shared_bytes) {
         if (p.has_dynamic_shared)
             f.where += ": the launch's third parameter asks for " +
@@ -181,15 +186,17 @@ void describe_shared(const context &c, finding &f, std::uint64_t address)
         return;
     }
     if (at >= p.dynamic_offset && c.shared_bytes > p.dynamic_offset) {
-        f.where += " (byte " + std::to_string(at - p.dynamic_offset) + " of the dynamic part)";
+        f.distance = at - p.dynamic_offset;
+        f.where += " (byte " + std::to_string(f.distance) + " of the dynamic part)";
         return;
     }
     const std::pair<const std::string, std::uint32_t> *last = nullptr; // the variable at this byte
     for (const auto &v : p.shared_offsets)
         if (v.second <= at && (last == nullptr || v.second >= last->second)) last = &v;
-    if (last != nullptr)
-        f.where += " (byte " + std::to_string(at - last->second) + " of `" +
-                   variable_name(last->first) + "`)";
+    if (last == nullptr) return;
+    f.array = variable_name(last->first);
+    f.distance = at - last->second;
+    f.where += " (byte " + std::to_string(f.distance) + " of `" + f.array + "`)";
 }
 
 dim thread_of(const grid &g, const warp &w, int lane)

@@ -151,7 +151,7 @@ void weak_memory::report_older_value(context &c, const instruction &i, int lane,
     f.other_block = true;
     f.bytes = i.bytes;
     f.address = address;
-    f.where = memory::instance().describe(address, i.bytes);
+    memory::instance().locate(f, address, i.bytes);
     const bool released = order_.released_before_seen(*c.b, last.block, stored.at);
     const std::string between = released ? "its read of that and this read" : "the two stores";
     f.detail = "block " + std::to_string(last.block) + " stored there at " +

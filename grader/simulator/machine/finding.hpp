@@ -40,6 +40,25 @@ struct dim {
     std::uint32_t x = 0, y = 0, z = 0;
 };
 
+// Where an address lies: relative to the array that it is named after, or in shared memory.
+enum class location : std::uint8_t {
+    unknown,
+    inside,
+    before_start,
+    just_past_end,
+    past_end,
+    across_end,
+    never_allocated,
+    wrapped_index,       // never allocated, and 2^32 elements past an allocation
+    shared,              // inside the block's shared memory
+    shared_below,        // at a negative byte
+    shared_past_end,     // or below, if the kernel has no dynamic shared memory
+    past_dynamic_shared, // beyond what the launch's third parameter asks for
+};
+
+// The barrier or fence that is missing between the two accesses of a race.
+enum class missing_order : std::uint8_t { other, warp_barrier, fence };
+
 struct finding {
     finding_kind kind{};
     std::string kernel;     // demangled, without parameters: "scale_columns_rows"
@@ -53,8 +72,18 @@ struct finding {
     std::uint64_t address = 0;
     std::uint32_t bytes = 0;   // size of one access
     std::uint64_t threads = 1; // number of thread accesses with this finding at this place
-    std::string where;         // memory::describe, or "shared memory, ..."
-    std::string detail;        // one plain sentence
+    location place = location::unknown;
+    std::string array;             // its name; empty: none, or the address is too far from it
+    std::uint64_t array_bytes = 0; // in device memory
+    std::uint64_t distance = 0;    // bytes before its start, past its end, or inside from its start
+    bool inaccessible_peer = false; // memory of another device, without peer access
+    bool earlier_wrote = false;     // for a race: the earlier access was a write
+    int earlier_line = 0;           // and its line; 0: unknown
+    missing_order missing = missing_order::other;
+    bool over_limit = false;       // step_budget: it ran too long, and did not only wait
+    bool blocks_not_begun = false; // step_budget: it waits for blocks that have not begun
+    std::string where;             // memory::describe, or "shared memory, ..."
+    std::string detail;            // one plain sentence
 };
 
 // Demangles a linker name without parameters and return type: "void scale<int>(int*, int)" becomes

@@ -324,18 +324,35 @@ void memory::label(address a, std::uint64_t bytes, std::string name)
 
 std::string memory::describe(address a, std::uint64_t bytes) const
 {
-    if (a < page) return "null pointer (address " + hex(a) + ")";
-    if (!contains(a)) return "host memory, or no memory at all (address " + hex(a) + ")";
+    finding f;
+    locate(f, a, bytes);
+    return f.where;
+}
+
+void memory::locate(finding &f, address a, std::uint64_t bytes) const
+{
+    f.place = location::unknown;
+    if (a < page) {
+        f.where = "null pointer (address " + hex(a) + ")";
+        return;
+    }
+    if (!contains(a)) {
+        f.where = "host memory, or no memory at all (address " + hex(a) + ")";
+        return;
+    }
     const allocation *whole = find(a);
     if (!whole) {
-        // An unsigned index that wrapped below 0 lands here. The name is not quoted: it is too far
+        // An unsigned index that wrapped below 0 lands here. The array is not named: it is too far
         // away.
         const address meant = a - (bytes << 32);
-        if (bytes == 0 || !contains(meant) || !find(meant))
-            return "device memory that was never allocated (address " + hex(a) + ")";
+        f.place = location::never_allocated;
+        f.where = "device memory that was never allocated (address " + hex(a) + ")";
+        if (bytes == 0 || !contains(meant) || !find(meant)) return;
         std::string near = describe(meant, bytes);
         std::erase(near, '`');
-        return "device memory that was never allocated, 2^32 elements from " + near;
+        f.place = location::wrapped_index;
+        f.where = "device memory that was never allocated, 2^32 elements from " + near;
+        return;
     }
 
     std::lock_guard lock(state_->mutex);
@@ -356,12 +373,24 @@ std::string memory::describe(address a, std::uint64_t bytes) const
 
     const std::string what =
         name.empty() ? "an allocation of " + plural(size) : "`" + name + "` (" + plural(size) + ")";
-    const std::string freed = whole->live ? "" : ", already freed";
     const address end = start + size;
-    if (a >= end) return (a == end ? "just" : plural(a - end)) + " past the end of " + what + freed;
-    if (a < start) return plural(start - a) + " before the start of " + what + freed;
-    if (a + bytes > end) return "across the end of " + what + freed;
-    return "byte " + std::to_string(a - start) + " of " + what + freed;
+    f.array = name;
+    f.array_bytes = size;
+    if (a >= end) {
+        f.place = a == end ? location::just_past_end : location::past_end;
+        f.distance = a - end;
+        f.where = (a == end ? "just" : plural(a - end)) + " past the end of ";
+    } else if (a < start) {
+        f.place = location::before_start;
+        f.distance = start - a;
+        f.where = plural(start - a) + " before the start of ";
+    } else {
+        const bool across = a + bytes > end;
+        f.place = across ? location::across_end : location::inside;
+        f.distance = a - start;
+        f.where = across ? "across the end of " : "byte " + std::to_string(a - start) + " of ";
+    }
+    f.where += what + (whole->live ? "" : ", already freed");
 }
 
 std::uint64_t memory::used(int device) const

@@ -9,6 +9,8 @@
 // Allocations never reuse addresses, occupy whole pages and are separated by red zones.
 #pragma once
 
+#include "finding.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -95,6 +97,8 @@ public:
     void label(address a, std::uint64_t bytes, std::string name); // names a part of an allocation
     // Returns for example "4 bytes past the end of `out` (4000 bytes)".
     std::string describe(address a, std::uint64_t bytes) const;
+    // Sets `where` and the fields about the location of an access of `bytes` bytes.
+    void locate(finding &f, address a, std::uint64_t bytes) const;
 
     std::uint64_t used(int device) const;      // bytes, without the heap
     std::uint64_t heap_used(int device) const; // bytes allocated by malloc in device code

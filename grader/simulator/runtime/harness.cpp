@@ -34,6 +34,16 @@ simulator_finding in_c(const finding &f)
     out.host_call = f.host_call;
     out.other_grid = f.other_grid;
     out.other_block = f.other_block;
+    out.place = static_cast<std::uint8_t>(f.place);
+    out.inaccessible_peer = f.inaccessible_peer;
+    out.earlier_wrote = f.earlier_wrote;
+    out.missing = static_cast<std::uint8_t>(f.missing);
+    out.over_limit = f.over_limit;
+    out.blocks_not_begun = f.blocks_not_begun;
+    put(out.array, f.array);
+    out.array_bytes = f.array_bytes;
+    out.distance = f.distance;
+    out.earlier_line = f.earlier_line;
     put(out.kernel, f.kernel);
     put(out.file, f.file);
     put(out.where, f.where);

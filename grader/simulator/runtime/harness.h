@@ -55,8 +55,16 @@ struct simulator_finding {
     uint8_t host_call;   // `kernel` is a runtime function that the host called
     uint8_t other_grid;  // for a race: the other access was by another grid,
     uint8_t other_block; // or by another block of this grid
+    uint8_t place;             // simulator::location
+    uint8_t inaccessible_peer; // and further fields of simulator::finding
+    uint8_t earlier_wrote;
+    uint8_t missing; // simulator::missing_order
+    uint8_t over_limit;
+    uint8_t blocks_not_begun;
     char kernel[96], file[160], where[160], detail[240]; // null-terminated, cut to fit
-    int32_t line;
+    char array[64];
+    uint64_t array_bytes, distance;
+    int32_t line, earlier_line;
     uint32_t block[3], thread[3];
     uint32_t bytes;
     uint64_t threads;

@@ -98,7 +98,7 @@ void report_misuse(finding_kind kind, const char *function, const void *at, std:
     f.write = write;
     f.address = as_address(at);
     f.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, 0xffffffff));
-    f.where = memory::instance().describe(f.address, bytes);
+    memory::instance().locate(f, f.address, bytes);
     f.detail = std::move(detail);
     findings::instance().add(std::move(f));
     mark_failure_reported();

@@ -39,7 +39,8 @@ std::string race_checker::earlier_text(const access &a, const access_record &m, 
 
 // Explains why nothing orders the earlier access, which may belong to another grid, before this
 // one.
-std::string race_checker::why_unordered(const access &a, const access_record &m, bool wrote)
+std::string race_checker::why_unordered(const access &a, const access_record &m, bool wrote,
+                                        missing_order &missing)
 {
     if (a.of_this_grid(m)) {
         // Between two stores of a block to shared memory a barrier is missing; elsewhere two
@@ -47,15 +48,18 @@ std::string race_checker::why_unordered(const access &a, const access_record &m,
         const bool address_clash = wrote && a.use != access_use::read && a.of_this_block(m) &&
                                    a.space != ptx::space::shared;
         if (m.at == a.at || address_clash) return "; which value stays is left to chance";
-        if (a.of_this_warp(m)) return " and no __syncwarp() or __syncthreads() comes between";
+        if (a.of_this_warp(m)) {
+            missing = missing_order::warp_barrier;
+            return " and no __syncwarp() or __syncthreads() comes between";
+        }
         if (a.of_this_block(m)) return " and no __syncthreads() comes between";
         if (a.scope_too_narrow(m))
             return ": an atomic whose scope is the block (_block) is not atomic for other blocks";
-        return wrote && released_before_seen(*a.c.b, block_of(m.owner), m.at)
-                   ? "; its block has read the flag that announces it, but no __threadfence() "
-                     "comes "
-                     "between that read and this access"
-                   : " and nothing orders the two blocks";
+        if (!wrote || !released_before_seen(*a.c.b, block_of(m.owner), m.at))
+            return " and nothing orders the two blocks";
+        missing = missing_order::fence;
+        return "; its block has read the flag that announces it, but no __threadfence() comes "
+               "between that read and this access";
     }
     const auto launches = relation_to(grid_of(m)).launches;
     if (launches.empty())
@@ -91,9 +95,13 @@ void race_checker::report_race(const access &a, const access_record &m, int earl
     if (shared)
         describe_shared(a.c, f, at);
     else
-        f.where = memory::instance().describe(at, a.bytes);
+        memory::instance().locate(f, at, a.bytes);
+    f.earlier_wrote = wrote;
+    if (const auto &earlier = log_[m.at % log_size]; a.at - m.at < log_size)
+        f.earlier_line =
+            earlier.of->locations[earlier.of->location_of_statement[earlier.statement]].line;
     f.detail = "thread " + thread_text(f.thread) + (f.write ? " writes" : " reads") + " what " +
-               earlier_text(a, m, earlier_lane, wrote) + why_unordered(a, m, wrote);
+               earlier_text(a, m, earlier_lane, wrote) + why_unordered(a, m, wrote, f.missing);
     findings::instance().add(f);
     f.threads = 0;
     const bool may_be_early = shared || !a.of_this_grid(m);
