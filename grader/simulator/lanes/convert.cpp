@@ -38,10 +38,11 @@ template <class D>
 constexpr D smallest = is_signed<D> ? static_cast<D>(u64{1} << (8 * sizeof(D) - 1)) : D(0);
 
 // Clamps. NaN becomes 0 or, from f64 and in 64-bit results, 1 << (bits - 1): PTX ISA 9.0, cvt.
-template <class D, class S> inline D float_to_integer(S v)
+// `From`: the type of the operand.
+template <class D, class From, class S> inline D float_to_integer(S v)
 {
     constexpr S high = static_cast<S>(largest<D>), low = static_cast<S>(smallest<D>);
-    constexpr bool zero = sizeof(D) < 8 && !std::is_same_v<S, double>;
+    constexpr bool zero = sizeof(D) < 8 && !std::is_same_v<From, double>;
     constexpr D nan = zero ? D(0) : static_cast<D>(u64{1} << (8 * sizeof(D) - 1));
     bool inside = (v > low) & (v < high);
     D r = static_cast<D>(inside ? v : S(0));
@@ -72,7 +73,7 @@ template <class D, class S> inline D convert_value(S v, u32 mode, bool saturate)
         D r = static_cast<D>(v);
         return saturate ? saturated(r) : r;
     } else if constexpr (is_float<S>) {
-        return float_to_integer<D>(rounded(widen(v), mode));
+        return float_to_integer<D, S>(rounded(widen(v), mode));
     } else {
         return integer_to_integer<D>(v, saturate);
     }
@@ -88,7 +89,7 @@ template <class D, class S> void convert(context &c, const instruction &i, lane_
     if constexpr (simple && is_float<S> && !is_float<D>) {
         if (mode == convert_zero && !ftz) {
             every(d, mask, [=](int l) {
-                return bits_of<D>(float_to_integer<D>(__builtin_trunc(value_of<S>(a[l]))));
+                return bits_of<D>(float_to_integer<D, S>(__builtin_trunc(value_of<S>(a[l]))));
             });
             return;
         }
