@@ -52,9 +52,9 @@ __attribute__((weak)) void simulator_check_races(int on);
 struct simulator_finding {
     uint8_t kind; // simulator::finding_kind
     uint8_t write;
-    uint8_t host_call;   // `kernel` is a runtime function that the host called
-    uint8_t other_grid;  // for a race: the other access was by another grid,
-    uint8_t other_block; // or by another block of this grid
+    uint8_t host_call;         // `kernel` is a runtime function that the host called
+    uint8_t other_grid;        // for a race: the other access was by another grid,
+    uint8_t other_block;       // or by another block of this grid
     uint8_t place;             // simulator::location
     uint8_t inaccessible_peer; // and further fields of simulator::finding
     uint8_t earlier_wrote;

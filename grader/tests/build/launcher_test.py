@@ -174,7 +174,7 @@ class lacking(on_a_machine):
         here.script("nvcc", "#!/bin/sh\necho 'Cuda compilation tools, release 11.8, V11.8.89'\n")
         here.environment["CUDA_WORKBOOK_TOOLKITS"] = ""
         self.refused(here)
-        self.assertIn("it is of CUDA 11.8; 13.0 or newer is needed", (here.top / "build/setup.log").read_text())
+        self.assertIn("it is CUDA 11.8; 13.0 or newer is needed", (here.top / "build/setup.log").read_text())
 
     def test_no_headers_and_no_index_is_said_and_left_to_meson(self):
         here = self.machine()
