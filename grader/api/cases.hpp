@@ -7,15 +7,24 @@
 
 namespace grading {
 
-enum class kind : std::uint8_t { correctness, speed };
-struct case_points { // a doctest decorator: enters the case in the grader's own records
+// `speed` is judged by the simulator's counters, `clock` by a GPU's time.
+enum class kind : std::uint8_t { correctness, speed, clock };
+
+// A doctest decorator: enters the case in the grader's own records. A speed case that is also
+// timed enters a second one, ", timed", with the points of the clock. Points are multiples of 0.5.
+struct case_points {
     kind what;
-    int points;
-    case_points(kind of, int full) : what(of), points(full) {}
+    double points, clock;
+    case_points(kind of, double full, double of_clock = 0)
+        : what(of), points(full), clock(of_clock)
+    {
+    }
     void fill(doctest::detail::TestCase &) const;
 };
 #define CORRECTNESS_CASE(name, points)                                                             \
     TEST_CASE(name *grading::case_points(grading::kind::correctness, points))
-#define SPEED_CASE(name, points) TEST_CASE(name *grading::case_points(grading::kind::speed, points))
+// `clock`: points for the gates of time; 0 if the case has none.
+#define SPEED_CASE(name, points, clock)                                                            \
+    TEST_CASE(name *grading::case_points(grading::kind::speed, points, clock))
 
 } // namespace grading

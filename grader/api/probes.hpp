@@ -11,23 +11,23 @@
 
 namespace grading {
 
-// Returns the counters of each rank for `call`, which makes one CALL on ranks. On a GPU, the call
-// is made once more on the simulator.
+// All but expect_scratch_for_many and the last two leave a case open on a GPU, where the simulator
+// has judged it.
+
+// Returns the counters of each rank for `call`, which makes one CALL on ranks.
 std::vector<counted> count_ranks(const std::function<void()> &call);
 
-// On the simulator: true if `call`, a CALL with a larger size than its argument `array` has, reads
+// True if `call`, a CALL with a larger size than its argument `array` has, reads
 // past the end of it in any order of blocks and warps. The call ends there. This tests that a size
-// arrives unchanged for which there is not enough memory. Any other failure ends the case. On a
-// GPU the simulator is used, too.
+// arrives unchanged for which there is not enough memory. Any other failure ends the case.
 bool reads_on(const std::string &array, const std::function<void()> &call);
 
 // The same, but ends the case only for a refused launch. Other failures may come from the missing
 // memory, for instance a texture that is too small.
 void expect_launches(const std::string &array, const std::function<void()> &call);
 
-// On the simulator: true if `call`, a CALL with less than 100 KB of arguments, leaks device
-// memory: it leaves more allocated than the same call before it did, so a cache is no leak. On a
-// GPU the simulator is used, too.
+// True if `call`, a CALL with less than 100 KB of arguments, leaks device memory: it leaves more
+// allocated than the same call before it did, so a cache is no leak.
 bool leaks(const std::function<void()> &call);
 // The same for streams and events: returns how many more there are after each such call.
 std::uint64_t leaked_handles(const std::function<void()> &call);

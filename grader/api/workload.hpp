@@ -68,7 +68,7 @@ void race(const make_workload &make, const speed_gates &gates,
 
 // Checks the answer before its speed counts: makes the workload's call on the simulator, once with
 // late streams and once with shuffled ones, each time with new inputs, and ends the case if it is
-// wrong. Does nothing without a simulator.
+// wrong. Does nothing on a GPU.
 void right_in_any_order(const make_workload &make);
 
 // Returns the cost of one call of naive here, so that a case can balance its sizes: on a GPU in

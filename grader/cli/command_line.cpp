@@ -147,8 +147,9 @@ void add_backend_and_seed(CLI::App &command, command_line &o)
 {
     command
         .add_option("--backend", o.grade.backend,
-                    "auto (default): gpu where there is one, else sim")
-        ->check(CLI::IsMember({"auto", "gpu", "sim"}));
+                    "sim: the simulator alone; gpu: a GPU alone, which counts nothing; auto "
+                    "(default): both where there is a GPU, else sim")
+        ->check(CLI::IsMember({"auto", "both", "gpu", "sim"}));
     add_seed(command, o);
 }
 
@@ -224,6 +225,8 @@ void describe_convert(CLI::App &convert, command_line &o)
         ->check(CLI::IsMember({"junit", "gradescope", "github", "prairielearn", "text"}));
     add_option(convert, "--output", o.convert.output, "file to write; none: standard output");
     add_option(convert, "--student", o.convert.student, "of a class: whose results");
+    convert.add_flag("--clock", o.convert.clock,
+                     "count the points of the clock: 50 a lab instead of 40");
 }
 
 void describe(CLI::App &app, command_line &o, const installed_labs &here)

@@ -1,4 +1,5 @@
 // Probes by calls: sizes for which there is no memory, leaks, scratch sizes, and ranks.
+#include "api/inputs.hpp"
 #include "argument_images.hpp"
 #include "call_counters.hpp"
 #include "call_requests.hpp"
@@ -20,11 +21,9 @@ namespace grading {
 
 namespace {
 
-// Ends the case if there is no simulator.
-on_simulator use_simulator()
+void require_simulator()
 {
-    if (!can_count()) end_case(verdict::SKIPPED, "This asks for the simulator, and there is none.");
-    return on_simulator();
+    if (!simulated()) end_case(verdict::SKIPPED, "Only the simulator can judge this.");
 }
 
 // Returns the scratch bytes that the function asks for. The function itself is not called.
@@ -45,7 +44,7 @@ std::uint64_t ask_for_scratch(const char *function, std::vector<argument> argume
 
 bool reads_on(const std::string &array, const std::function<void()> &call)
 {
-    const on_simulator scope = use_simulator();
+    require_simulator();
     bool in_every_order = true, previous = options().random_schedule;
     current_case().may_read_on = array;
     for (bool random : {false, true}) {
@@ -81,14 +80,14 @@ void expect_launches(const std::string &array, const std::function<void()> &call
 
 bool leaks(const std::function<void()> &call)
 {
-    const on_simulator scope = use_simulator();
+    require_simulator();
     call(); // call twice: memory cached by the first call is not a leak
     return counts_of_last_call().kept_bytes > 0;
 }
 
 std::uint64_t leaked_handles(const std::function<void()> &call)
 {
-    const on_simulator scope = use_simulator();
+    require_simulator();
     call();
     return counts_of_last_call().kept_handles;
 }
@@ -136,7 +135,7 @@ void run_on_ranks(int ranks)
 
 std::vector<counted> count_ranks(const std::function<void()> &call)
 {
-    const on_simulator scope = use_simulator();
+    require_simulator();
     call();
     return counters().of_ranks;
 }

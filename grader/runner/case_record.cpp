@@ -1,9 +1,12 @@
 // The records of a run's cases.
 #include "case_record.hpp"
 
+#include "run_options.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace grading {
 
@@ -26,10 +29,33 @@ case_record &current_case()
     return current < records().size() ? records()[current] : none;
 }
 
-void begin_case(const std::string &name)
+const char *name(kind what)
 {
-    const auto at = std::find_if(records().begin(), records().end(),
-                                 [&](const case_record &r) { return r.name == name; });
+    switch (what) {
+    case kind::speed:
+        return "speed";
+    case kind::clock:
+        return "clock";
+    default:
+        return "correctness";
+    }
+}
+
+bool judged_here(kind what)
+{
+    return what == kind::correctness || (what == kind::speed) == options().simulated;
+}
+
+double points_of_steps(double max_points, int reached, int offered)
+{
+    return offered > 0 ? std::floor(2 * max_points * reached / offered) / 2 : max_points;
+}
+
+void begin_case(const std::string &test)
+{
+    const auto at = std::find_if(records().begin(), records().end(), [&](const case_record &r) {
+        return r.test == test && judged_here(r.what);
+    });
     current = static_cast<std::size_t>(at - records().begin());
     current_case().started = true;
 }
@@ -58,7 +84,7 @@ void set_lab_name(std::string name) { lab = std::move(name); }
 void case_points::fill(doctest::detail::TestCase &test) const
 {
     case_record r;
-    r.name = test.m_name;
+    r.name = r.test = test.m_name;
     r.what = what;
     r.max_points = points;
     // A grid is often as large as the device's occupancy allows. With few multiprocessors, few
@@ -66,7 +92,13 @@ void case_points::fill(doctest::detail::TestCase &test) const
     constexpr int few = 2;
     if (what == kind::correctness) r.multiprocessors = few;
     records().push_back(std::move(r));
-    test.m_test_suite = what == kind::speed ? "speed" : "correctness";
+    if (clock == 0) return;
+    case_record timed;
+    timed.name = std::string(test.m_name) + ", timed";
+    timed.test = test.m_name;
+    timed.what = kind::clock;
+    timed.max_points = clock;
+    records().push_back(std::move(timed));
 }
 
 void record_speed(const speed_result &s) { current_case().speed = s; }

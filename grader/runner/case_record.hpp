@@ -19,8 +19,9 @@ namespace grading {
 // Result of a case: the data for result.json.
 struct case_result {
     std::string name;
+    std::string test; // the doctest case that judges it
     kind what = kind::correctness;
-    int points = 0, max_points = 0;
+    double points = 0, max_points = 0;
     bool started = false, ended = false;
     bool tried = true;        // false: the function is known not to end
     bool unsupported = false; // the submission used something that the simulator lacks
@@ -44,8 +45,14 @@ struct case_result {
     bool passed() const { return started && result == verdict::PASS; }
     bool skipped() const { return !started || result == verdict::SKIPPED; }
     // Points that this run could not judge.
-    int open_points() const { return started && skipped() ? max_points : 0; }
+    double open_points() const { return started && skipped() ? max_points : 0; }
 };
+
+const char *name(kind what); // "correctness", "speed" or "clock", as in result.json
+// True if this run's backend can judge such a case: the simulator counts, a GPU times.
+bool judged_here(kind what);
+// Returns the part of a case's points, a multiple of 0.5, for the steps reached of those offered.
+double points_of_steps(double max_points, int reached, int offered);
 
 // The result, and the state of a case being graded. "Call" is the case's current call.
 struct case_record : case_result {
@@ -106,7 +113,8 @@ struct case_record : case_result {
 
 std::vector<case_record> &records(); // every case of this program, in file order
 case_record &current_case();
-void begin_case(const std::string &name); // makes it the current case
+// Makes the record of this doctest case that this backend judges the current one.
+void begin_case(const std::string &test);
 // Returns an earlier case in which `function` did not end, or after which no call is waited for;
 // null: none.
 const case_result *endless_before(const case_record &, const std::string &function);

@@ -67,9 +67,8 @@ struct case_listener : doctest::IReporter {
         }
         problem_.clear();
         if (r.passed())
-            r.points = r.speed && r.speed->offered > 0
-                           ? r.max_points * r.speed->reached / r.speed->offered
-                           : r.max_points;
+            r.points = r.speed ? points_of_steps(r.max_points, r.speed->reached, r.speed->offered)
+                               : r.max_points;
         take_submission_text(r);
         if (!r.passed() || options().keep_replays) r.replay = keep_call();
         forget_call();
@@ -104,7 +103,7 @@ void run_cases(const case_group &group)
 {
     if (options().simulated) restart_workers();
     std::vector<std::string> names;
-    for (std::size_t i : group) names.push_back(as_filter(records()[i].name));
+    for (std::size_t i : group) names.push_back(as_filter(records()[i].test));
     doctest::Context context;
     context.setOption("reporters", "records");
     context.setOption("order-by", "file");

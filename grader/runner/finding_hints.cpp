@@ -188,10 +188,10 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
 {
     using enum simulator::finding_kind;
     if (kind_of(f) == unsupported)
-        return options().counting
-                   ? "Only the simulator can judge this case: do it in another way."
-                   : "On a machine with a GPU, --backend gpu can judge this case. Else do it in "
-                     "another way.";
+        return current_case().what == kind::speed
+                   ? "Only the simulator counts: do it in another way."
+                   : "A machine with a GPU judges this case there. Without one, do it in another "
+                     "way.";
     if (f.host_call && f.where[0])
         return "Does the pointer belong to the array that is meant, is it freed only once and "
                "after its last use, and does the size count bytes?";

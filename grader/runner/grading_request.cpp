@@ -93,8 +93,6 @@ grading_request parse_request(const std::string &text)
     f.take_program("worker", o.worker);
     f.take_program("naive", o.naive);
     f.take_program("library", o.library);
-    f.take_program("counting_worker", o.counting_worker);
-    f.take_program("counting_naive", o.counting_naive);
     f.take_program("mpirun", o.mpirun);
     f.take("submission", o.submission);
     f.take("source", o.source);

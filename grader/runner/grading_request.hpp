@@ -25,8 +25,7 @@ struct grading_request {
 // Parses a JSON object. The submission cannot read the request, which holds the seed.
 //   "backend"           "sim" or "gpu"
 //   "worker", "naive"   paths of programs; both are required
-//   "library", "counting_worker", "counting_naive", "mpirun"
-//                       paths of programs, see run_options
+//   "library", "mpirun" paths of programs, see run_options
 //   "submission"        "stub", "solution", or a file's name
 //   "source"            the submission's file, for messages
 //   "seed"              a string of up to 16 hexadecimal digits; default: random

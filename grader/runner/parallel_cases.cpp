@@ -29,7 +29,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(speed_result, median, low, high, pairs, disca
                                    prepare_s, verify_s, reached, offered, needs)
 
 // All members except `speed` and `endless`, which are optional.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(case_result, name, what, points, max_points, started, ended,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(case_result, name, test, what, points, max_points, started, ended,
                                    tried, unsupported, result, message, hint, about, lacking, line,
                                    function, unwatched, text, text_cut, counts, replay, duration_ms)
 
@@ -129,7 +129,7 @@ void mark_not_tried()
         const case_result *earlier = r.started ? endless_before(r, r.function) : nullptr;
         if (!earlier || !r.tried || r.function.empty()) continue;
         case_result left;
-        left.name = r.name, left.what = r.what, left.max_points = r.max_points;
+        left.name = r.name, left.test = r.test, left.what = r.what, left.max_points = r.max_points;
         left.started = left.ended = true;
         left.tried = false;
         left.result = verdict::TIMEOUT;

@@ -22,10 +22,10 @@ std::string more_points(const case_record &r)
     if (!r.speed || r.speed->offered < 2 || r.points == r.max_points) return {};
     std::string text;
     for (int step = r.speed->reached + 1; step <= r.speed->offered; ++step) {
-        int points = r.max_points * step / r.speed->offered;
+        const double points = points_of_steps(r.max_points, step, r.speed->offered);
         if (points == r.points) continue;
         text += fmt::format(
-            "{}For {} point{}: {}.", text.empty() ? "" : " ", points, points == 1 ? "" : "s",
+            "{}For {:g} point{}: {}.", text.empty() ? "" : " ", points, points == 1 ? "" : "s",
             step == 1 ? "what is required" : r.speed->needs.at(std::size_t(step - 1)));
     }
     return text;
@@ -80,12 +80,22 @@ nlohmann::json speed_json(const speed_result &s, nlohmann::json c)
     return c;
 }
 
+struct point_sums {
+    double points = 0, max_points = 0, open = 0;
+    void add(const case_record &r)
+    {
+        points += r.points;
+        max_points += r.max_points;
+        open += r.open_points();
+    }
+};
+
 constexpr std::size_t max_printed = 4096; // bytes of a case's own output in its result
 
 nlohmann::json case_json(const case_record &r)
 {
     nlohmann::json c{{"name", r.name},
-                     {"kind", r.what == kind::speed ? "speed" : "correctness"},
+                     {"kind", name(r.what)},
                      {"verdict", name(r.result)},
                      {"points", r.points},
                      {"max_points", r.max_points},
@@ -98,6 +108,7 @@ nlohmann::json case_json(const case_record &r)
     if (!r.text.empty()) c["printed"] = printable_lines(r.text.substr(0, max_printed));
     if (r.text_cut || r.text.size() > max_printed) c["printed_cut"] = true;
     if (!r.tried) c["not_tried"] = true;
+    if (r.lacking) c["not_required"] = true;
     if (r.unsupported) c["unsupported"] = true;
     if (!r.replay.empty()) c["replay"] = r.replay;
     if (!r.unwatched.empty()) c["races_partly_unwatched"] = r.unwatched;
@@ -111,15 +122,13 @@ nlohmann::json case_json(const case_record &r)
 std::string result_json()
 {
     nlohmann::json l, cases = nlohmann::json::array(), not_chosen = nlohmann::json::array();
-    int points = 0, max_points = 0, open = 0;
+    point_sums counted, clock;
     for (const case_record &r : records()) {
         if (!r.started) {
             not_chosen.push_back(r.name);
             continue;
         }
-        points += r.points;
-        max_points += r.max_points;
-        open += r.open_points();
+        (r.what == kind::clock ? clock : counted).add(r);
         cases.push_back(case_json(r));
     }
     static const std::map<int, const char *> status{
@@ -127,9 +136,13 @@ std::string result_json()
     l = {{"lab", lab_name()},
          {"submission", options().submission},
          {"status", status.at(exit_status())},
-         {"points", points},
-         {"max_points", max_points},
-         {"open_points", open},
+         {"points", counted.points},
+         {"max_points", counted.max_points},
+         {"open_points", counted.open},
+         {"clock",
+          {{"points", clock.points},
+           {"max_points", clock.max_points},
+           {"open_points", clock.open}}},
          {"cases", cases}};
     if (!not_chosen.empty()) l["not_chosen"] = not_chosen;
     nlohmann::json env{{"sandbox", name(sandbox_found().how)}};

@@ -11,10 +11,7 @@ struct run_options {
     bool simulated = true;              // the calls run on the simulator; else on a GPU
     std::string worker, naive, library; // programs; library may be empty
     std::string mpirun;                 // Open MPI's launcher; empty: there is none
-    // On gpu: the same two programs linked with the simulator, for the counters. May be empty.
-    std::string counting_worker, counting_naive;
     std::string device_program; // simulates the devices of a worker
-    bool counting = false;      // true while an on_simulator lives
     std::string submission;     // "stub", "solution", or a file's name
     std::string source;         // the submission's file, for messages; may be empty
     std::uint64_t seed = 0;

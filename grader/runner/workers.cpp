@@ -32,18 +32,11 @@ struct processes {
     int number_of_ranks = 0; // of `ranks`
     std::optional<device_facts> facts;
 };
-processes of_backend[2];
-processes &of_this_backend() { return of_backend[options().simulated]; }
+processes of_run;
 
 bool succeeded(const answer &a)
 {
     return a.how == worker_exit::answered && a.value.status == reply_status::done;
-}
-
-// Selects the program linked for the backend in use.
-const std::string &program(const std::string &main, const std::string &counting)
-{
-    return options().counting ? counting : main;
 }
 
 std::size_t physical_memory()
@@ -82,48 +75,44 @@ worker &started(worker &w, const std::string &program, bool sandbox = options().
 
 shared_memory &inputs()
 {
-    if (!of_this_backend().inputs)
-        of_this_backend().inputs = std::make_unique<shared_memory>(
+    if (!of_run.inputs)
+        of_run.inputs = std::make_unique<shared_memory>(
             options().simulated ? std::size_t{1} << 30
                                 : std::min(std::size_t{24} << 30, physical_memory() / 2),
             false);
-    return *of_this_backend().inputs;
+    return *of_run.inputs;
 }
 
 worker &submission_worker()
 {
-    processes &p = of_this_backend();
-    int ranks = current_case().ranks;
-    const std::string &graded = program(options().worker, options().counting_worker);
-    if (ranks == 0) return started(p.submission, graded);
-    if (std::exchange(p.number_of_ranks, ranks) != ranks) p.ranks = worker();
-    return started(p.ranks, graded, options().sandbox, ranks);
+    const int ranks = current_case().ranks;
+    if (ranks == 0) return started(of_run.submission, options().worker);
+    if (std::exchange(of_run.number_of_ranks, ranks) != ranks) of_run.ranks = worker();
+    return started(of_run.ranks, options().worker, options().sandbox, ranks);
 }
 worker &naive_worker()
 {
-    return started(of_this_backend().naive, program(options().naive, options().counting_naive));
+    return started(of_run.naive, options().naive);
 }
 bool have_library() { return !options().library.empty(); }
 // It is trusted, and its libraries may lie anywhere.
 worker &library_worker()
 {
-    return started(of_this_backend().library, options().library, false, 0, true);
+    return started(of_run.library, options().library, false, 0, true);
 }
 
 void restart_workers()
 {
-    for (processes &p : of_backend) {
-        p.submission = worker();
-        p.ranks = worker();
-        p.naive = worker();
-        p.library = worker();
-    }
+    of_run.submission = worker();
+    of_run.ranks = worker();
+    of_run.naive = worker();
+    of_run.library = worker();
 }
 
 void end_workers()
 {
     restart_workers();
-    for (processes &p : of_backend) p.inputs.reset();
+    of_run.inputs.reset();
 }
 
 bool ranks_of_naive_start()
@@ -131,35 +120,19 @@ bool ranks_of_naive_start()
     worker ranks;
     request r;
     r.what = command::drop; // no set is dropped: the ranks only have to answer
-    return succeeded(started(ranks, program(options().naive, options().counting_naive),
-                             options().sandbox, current_case().ranks)
-                         .ask(r, std::chrono::seconds(30)));
+    return succeeded(
+        started(ranks, options().naive, options().sandbox, current_case().ranks)
+            .ask(r, std::chrono::seconds(30)));
 }
 
 void take_submission_text(case_record &r)
 {
-    worker &w = r.ranks ? of_this_backend().ranks : of_this_backend().submission;
+    worker &w = r.ranks ? of_run.ranks : of_run.submission;
     if (!w.started()) return;
     worker::printed said = w.take_text();
     if (r.repeating) return; // the first call printed the same
     r.text = std::move(said.text);
     r.text_cut = said.cut;
-}
-
-on_simulator::on_simulator() : was_simulated_(options().simulated)
-{
-    if (!was_simulated_) options().counting = options().simulated = true;
-}
-
-on_simulator::~on_simulator()
-{
-    if (!was_simulated_) options().counting = options().simulated = false;
-}
-
-bool can_count()
-{
-    return options().simulated ||
-           (!options().counting_worker.empty() && !options().counting_naive.empty());
 }
 
 bool simulated() { return options().simulated; }
@@ -217,12 +190,12 @@ found_sandbox try_sandbox()
 // worker to find out.
 bool submission_held_the_device()
 {
-    if (!of_this_backend().submission.alive()) return false;
+    if (!of_run.submission.alive()) return false;
     auto free_memory = [] { return ask_facts().value_or(device_facts{}).memory_free; };
     const std::uint64_t before = free_memory();
-    of_this_backend().submission = worker();
+    of_run.submission = worker();
     const std::uint64_t after = free_memory();
-    const std::uint64_t half = of_this_backend().facts.value_or(device_facts{}).memory_bytes / 2;
+    const std::uint64_t half = of_run.facts.value_or(device_facts{}).memory_bytes / 2;
     return after > before && after - before > half;
 }
 
@@ -230,12 +203,11 @@ bool submission_held_the_device()
 
 std::string find_device()
 {
-    processes &p = of_this_backend();
-    if (p.facts) return {};
+    if (of_run.facts) return {};
     const std::optional<device_facts> facts = ask_facts();
     if (!facts) return "the worker of the naive reference does not answer";
     if (!facts->present) return facts->error_text;
-    p.facts = facts;
+    of_run.facts = facts;
     return {};
 }
 
@@ -250,7 +222,7 @@ const device_facts &device()
     std::string problem = find_device();
     if (!problem.empty())
         end_case(verdict::INFRA_ERROR, fmt::format("No device can be used: {}.", problem));
-    return *of_this_backend().facts;
+    return *of_run.facts;
 }
 
 void require_trusted(const answer &a, const std::string &doing)

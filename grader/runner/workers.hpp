@@ -15,19 +15,6 @@ bool have_library();
 worker &library_worker();
 shared_memory &inputs();
 
-// While one lives, every call runs on the simulator; on a GPU machine, in separate workers.
-class on_simulator {
-public:
-    on_simulator();
-    ~on_simulator();
-    on_simulator(const on_simulator &) = delete;
-    on_simulator &operator=(const on_simulator &) = delete;
-
-private:
-    bool was_simulated_;
-};
-bool can_count(); // true if the run has a simulator
-
 struct case_record;
 void take_submission_text(case_record &r); // text printed since the last case
 void restart_workers();                    // later requests start new processes

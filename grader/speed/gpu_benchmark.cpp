@@ -437,21 +437,12 @@ double worker_time_ms(const reply &r)
 }
 
 void timed_benchmark(const make_workload &make, const make_workload &make_for_naive,
-                     const speed_gates &gates, const speed_result *counters)
+                     const speed_gates &gates)
 {
     gpu_benchmark benchmark(make, make_for_naive, gates);
     try {
         judgement j = judge(benchmark, gates);
         benchmark.add_costs(j.result);
-        if (counters) {
-            j.result.counters = counters->counters;
-            j.result.naive_counters = counters->naive_counters;
-            j.result.units = counters->units;
-            j.result.more_is_better = counters->more_is_better;
-            j.result.offered = counters->offered;
-            j.result.reached = counters->reached;
-            j.result.needs = counters->needs;
-        }
         record_speed(j.result);
         if (j.what != verdict::PASS) end_case(j.what, j.message, j.hint);
     } catch (...) {

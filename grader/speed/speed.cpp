@@ -4,10 +4,11 @@
 #include "api/call_options.hpp"
 #include "api/inputs.hpp"
 #include "paired_benchmark.hpp"
+#include "runner/case_record.hpp"
 #include "runner/case_run.hpp"
 
+#include <algorithm>
 #include <memory>
-#include <optional>
 #include <random>
 
 namespace grading {
@@ -19,34 +20,29 @@ void counted_benchmark(const make_workload &make, const make_workload &make_for_
 {
     counted_result counted = count_calls(make, make_for_naive, gates);
     record_speed(counted.result);
-    if (gates.counted.empty())
-        end_case(verdict::SKIPPED, "This case is graded by its time, which only a GPU can tell.",
-                 "On a machine with a GPU, --backend gpu can judge it.");
+    if (gates.counted.empty()) end_case(verdict::SKIPPED, "Nothing is counted in this case.");
     if (!counted.missed.empty()) end_case(verdict::TOO_SLOW, counted.missed, counted.hint);
 }
 
-// If time no longer shows the lesson, the counters are graded on any backend, and the time is only
-// shown.
-void counted_then_shown(const make_workload &make, const make_workload &make_for_naive,
-                        const speed_gates &gates)
+// Gates of time and points of the clock belong together.
+void require_points_for_gates(const speed_gates &gates)
 {
-    if (!can_count())
-        end_case(verdict::SKIPPED, "This case is graded by counting, and no simulator was given.");
-    counted_result counted = [&] {
-        on_simulator scope;
-        return count_calls(make, make_for_naive, gates);
-    }();
-    timed_benchmark(make, make_for_naive, gates, &counted.result);
-    if (!counted.missed.empty()) end_case(verdict::TOO_SLOW, counted.missed, counted.hint);
+    const std::string &test = current_case().test;
+    const bool has_points = std::ranges::any_of(records(), [&](const case_record &r) {
+        return r.test == test && r.what == kind::clock;
+    });
+    if (has_points != gates_time(gates))
+        end_case(verdict::INFRA_ERROR,
+                 has_points ? "This case has points of the clock, but no gate of time."
+                            : "This case has a gate of time, but no points of the clock.",
+                 "SPEED_CASE(name, points, clock) and speed_gates in grade.cpp must agree.");
 }
 
 } // namespace
 
 void right_in_any_order(const make_workload &make)
 {
-    std::optional<on_simulator> scope;
-    if (!simulated() && !can_count()) return;
-    if (!simulated()) scope.emplace();
+    if (!simulated()) return;
     // Each call has new inputs, so that results kept from one cannot answer the next, or the
     // counted one.
     std::mt19937_64 seeds(case_seed());
@@ -62,12 +58,11 @@ void right_in_any_order(const make_workload &make)
 
 void race(const make_workload &make, const speed_gates &gates, const make_workload &make_for_naive)
 {
+    require_points_for_gates(gates);
     if (simulated())
         counted_benchmark(make, make_for_naive, gates);
-    else if (!gates_time(gates) && !gates.counted.empty())
-        counted_then_shown(make, make_for_naive, gates);
     else
-        timed_benchmark(make, make_for_naive, gates, nullptr);
+        timed_benchmark(make, make_for_naive, gates);
 }
 
 } // namespace grading

@@ -20,10 +20,9 @@
 
 namespace grading {
 
-// Runs the benchmark, records its result and ends the case unless it passed. `counters`: those
-// taken before, which are recorded with the times; null: none.
+// Runs the benchmark, records its result and ends the case unless it passed.
 void timed_benchmark(const make_workload &make, const make_workload &make_for_naive,
-                     const speed_gates &gates, const speed_result *counters);
+                     const speed_gates &gates);
 
 // Returns the time of a run in milliseconds: between CUDA events in the default stream, or on the
 // worker's host clock if work went on after them.

@@ -686,7 +686,7 @@ static make_workload managed_race(int rounds)
 
 static double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-CORRECTNESS_CASE("device_facts: what the runtime says", 3)
+CORRECTNESS_CASE("device_facts: what the runtime says", 2)
 {
     limit_multiprocessors(0);
     output<device_facts_t> out(1);
@@ -721,7 +721,7 @@ CORRECTNESS_CASE("device_facts: what the runtime says", 3)
     same("copy_engines", got.copy_engines, facts.copy_engines, look);
 }
 
-CORRECTNESS_CASE("add_to_global: one more", 1)
+CORRECTNESS_CASE("add_to_global: one more", 0.5)
 {
     for (float start : {-2.5f, 1.0f, 16777216.0f, 0.0f, 3.25f}) {
         output<float> out(1);
@@ -736,7 +736,7 @@ CORRECTNESS_CASE("add_to_global: one more", 1)
     }
 }
 
-SPEED_CASE("add_to_global: a kernel does it", 2)
+SPEED_CASE("add_to_global: a kernel does it", 2, 0)
 {
     speed_gates gates;
     gates.naive_may_pass = true; // those are held back who leave the kernel out
@@ -746,21 +746,21 @@ SPEED_CASE("add_to_global: a kernel does it", 2)
     race(add_race(), gates);
 }
 
-CORRECTNESS_CASE("polynomial: a few elements", 1) { try_polynomial(10, 3); }
+CORRECTNESS_CASE("polynomial: a few elements", 0.5) { try_polynomial(10, 3); }
 
-CORRECTNESS_CASE("polynomial: every degree", 1)
+CORRECTNESS_CASE("polynomial: every degree", 0.5)
 {
     for (int degree = most_coefficients - 1; degree >= 0; --degree) try_polynomial(70, degree);
     try_polynomial(0, 4);
 }
 
-CORRECTNESS_CASE("polynomial: sizes and places", 1)
+CORRECTNESS_CASE("polynomial: sizes and places", 0.5)
 {
     for (int n : {1, 31, 32, 33, 255, 257, 1025, 4099}) try_polynomial(std::size_t(n), 5);
     for (int at = 0; at < 16; ++at) try_polynomial(1237, 7, at % 4, at / 4);
 }
 
-SPEED_CASE("polynomial: what is loaded", 3)
+SPEED_CASE("polynomial: what is loaded", 3.5, 0)
 {
     // Time is shown, not graded: see the handout.
     constexpr int degree = 31;
@@ -786,12 +786,12 @@ SPEED_CASE("polynomial: what is loaded", 3)
     race(polynomial_race(degree), gates);
 }
 
-CORRECTNESS_CASE("follow: a few steps", 1)
+CORRECTNESS_CASE("follow: a few steps", 0.5)
 {
     for (int steps : {3, 1, 0, 7}) try_follow(40, steps);
 }
 
-CORRECTNESS_CASE("follow: sizes and places", 2)
+CORRECTNESS_CASE("follow: sizes and places", 1.5)
 {
     for (int n : {1, 31, 33, 255, 256, 257, 1025, 4099}) try_follow(std::size_t(n), 5);
     for (int at = 0; at < 16; ++at) try_follow(1237, 4, at % 4, at / 4);
@@ -799,7 +799,7 @@ CORRECTNESS_CASE("follow: sizes and places", 2)
     try_follow(0, 3);
 }
 
-SPEED_CASE("follow: speed", 3)
+SPEED_CASE("follow: speed", 3.5, 2)
 {
     speed_gates gates;
     gates.speedup = 5;
@@ -823,19 +823,19 @@ SPEED_CASE("follow: speed", 3)
     race(follow_race(64), gates);
 }
 
-CORRECTNESS_CASE("small_sort: one run", 1)
+CORRECTNESS_CASE("small_sort: one run", 0.5)
 {
     try_sort({3, -1, 0, 2, 7, -5, 1, 8, -2, 4, 11, -9, 5, 6, -4, 10});
     try_sort(random_floats(16));
 }
 
-CORRECTNESS_CASE("small_sort: a shorter run at the end", 1)
+CORRECTNESS_CASE("small_sort: a shorter run at the end", 0.5)
 {
     for (int n = 34; n >= 0; --n) try_sort(random_floats(std::size_t(n)));
     for (int n : {4081, 4095, 4097, 8193, 8207}) try_sort(random_floats(std::size_t(n)));
 }
 
-CORRECTNESS_CASE("small_sort: sorted, reversed, equal and infinite", 1)
+CORRECTNESS_CASE("small_sort: sorted, reversed, equal and infinite", 0.5)
 {
     floats rising, falling, few, odd = random_floats(1001);
     for (int i = 0; i < 999; ++i) {
@@ -849,13 +849,13 @@ CORRECTNESS_CASE("small_sort: sorted, reversed, equal and infinite", 1)
     for (const floats &in : {rising, falling, few, odd, floats(500, 7.5f)}) try_sort(in);
 }
 
-CORRECTNESS_CASE("small_sort: arrays that begin anywhere", 1)
+CORRECTNESS_CASE("small_sort: arrays that begin anywhere", 0.5)
 {
     for (int at = 0; at < 16; ++at) try_sort(random_floats(1237), at % 4, at / 4);
     try_sort(random_floats(5003), 31, 9);
 }
 
-SPEED_CASE("small_sort: speed", 3)
+SPEED_CASE("small_sort: speed", 3.5, 2)
 {
     speed_gates gates;
     gates.speedup = 2;
@@ -877,13 +877,13 @@ SPEED_CASE("small_sort: speed", 3)
     race(sort_race(), gates);
 }
 
-CORRECTNESS_CASE("reverse_blocks: a few pieces", 1)
+CORRECTNESS_CASE("reverse_blocks: a few pieces", 0.5)
 {
     try_reverse(10, 5);
     try_reverse(12, 4);
 }
 
-CORRECTNESS_CASE("reverse_blocks: a shorter piece at the end", 1)
+CORRECTNESS_CASE("reverse_blocks: a shorter piece at the end", 0.5)
 {
     for (int n : {1, 7, 11, 100, 1001, 2500}) try_reverse(std::size_t(n), 64);
     for (int at = 1; at < 4; ++at) try_reverse(203, 64, at);
@@ -891,7 +891,7 @@ CORRECTNESS_CASE("reverse_blocks: a shorter piece at the end", 1)
     try_reverse(0, 8);
 }
 
-CORRECTNESS_CASE("reverse_blocks: pieces of any size", 2)
+CORRECTNESS_CASE("reverse_blocks: pieces of any size", 1)
 {
     for (int block : {1, 2, 3, 31, 32, 33, 63, 100, 255, 256, 257, 511, 1000, 1023, 1024})
         try_reverse(3001, block);
@@ -899,16 +899,16 @@ CORRECTNESS_CASE("reverse_blocks: pieces of any size", 2)
     try_reverse(140003, 2);
 }
 
-CORRECTNESS_CASE("transpose: two tiles", 1) { try_transpose(32, 64); }
+CORRECTNESS_CASE("transpose: two tiles", 0.5) { try_transpose(32, 64); }
 
-CORRECTNESS_CASE("transpose: sizes around a tile", 1)
+CORRECTNESS_CASE("transpose: sizes around a tile", 0.5)
 {
     try_transpose(3, 5);
     for (int rows : {1, 31, 32, 33, 65})
         for (int cols : {1, 7, 32, 33, 64}) try_transpose(rows, cols);
 }
 
-CORRECTNESS_CASE("transpose: long and narrow", 1)
+CORRECTNESS_CASE("transpose: long and narrow", 0.5)
 {
     try_transpose(2, 1031);
     try_transpose(1021, 3);
@@ -919,12 +919,12 @@ CORRECTNESS_CASE("transpose: long and narrow", 1)
     try_transpose(7, 0);
 }
 
-CORRECTNESS_CASE("transpose: arrays that begin anywhere", 1)
+CORRECTNESS_CASE("transpose: arrays that begin anywhere", 0.5)
 {
     for (int at = 0; at < 16; ++at) try_transpose(37, 43, at % 4, at / 4);
 }
 
-SPEED_CASE("transpose: speed", 3)
+SPEED_CASE("transpose: speed", 3.5, 2)
 {
     speed_gates gates;
     gates.speedup = 2.2; // padding is judged by counting: without it 2.8 on an H200, with it 4.9
@@ -945,7 +945,7 @@ SPEED_CASE("transpose: speed", 3)
     race(transpose_race(), gates);
 }
 
-CORRECTNESS_CASE("sample_bilinear: on the pixels", 1)
+CORRECTNESS_CASE("sample_bilinear: on the pixels", 0.5)
 {
     points at;
     for (int row = 0; row < 3; ++row)
@@ -953,13 +953,13 @@ CORRECTNESS_CASE("sample_bilinear: on the pixels", 1)
     try_samples(5, 3, at);
 }
 
-CORRECTNESS_CASE("sample_bilinear: between and outside", 1)
+CORRECTNESS_CASE("sample_bilinear: between and outside", 0.5)
 {
     try_samples(40, 30, random_points(700, 40, 30));
     try_samples(2, 2, {{0.5f, 0.5f}, {0.25f, 0}, {-100, 0.5f}, {1.5f, 1.5f}, {0, 1e6f}});
 }
 
-CORRECTNESS_CASE("sample_bilinear: images of any size", 1)
+CORRECTNESS_CASE("sample_bilinear: images of any size", 0.5)
 {
     for (int width : {1, 3, 32, 33, 200})
         for (int height : {1, 2, 17})
@@ -967,7 +967,7 @@ CORRECTNESS_CASE("sample_bilinear: images of any size", 1)
     try_samples(9, 9, {});
 }
 
-CORRECTNESS_CASE("sample_bilinear: call after call", 1)
+CORRECTNESS_CASE("sample_bilinear: call after call", 0.5)
 {
     bool more = leaks([] { try_samples(30, 20, random_points(50, 30, 20)); });
     expect(!more, verdict::RESOURCE_LIMIT,
@@ -976,7 +976,7 @@ CORRECTNESS_CASE("sample_bilinear: call after call", 1)
            "Free the array, when the kernel has ended and the texture is destroyed.");
 }
 
-SPEED_CASE("sample_bilinear: one fetch a sample", 1)
+SPEED_CASE("sample_bilinear: one fetch a sample", 1.5, 0)
 {
     speed_gates gates;
     auto fetches = [](const counted &c) {
@@ -997,7 +997,7 @@ SPEED_CASE("sample_bilinear: one fetch a sample", 1)
     race(sample_race(), gates);
 }
 
-CORRECTNESS_CASE("upload: what arrives", 1)
+CORRECTNESS_CASE("upload: what arrives", 0.5)
 {
     for (std::size_t n : {10, 1, 1025, 100003}) try_upload(n);
 }
@@ -1015,7 +1015,7 @@ static void expect_pinned()
            "Pin the memory when it is acquired, not when it is uploaded: cudaMallocHost.");
 }
 
-SPEED_CASE("upload: speed", 3)
+SPEED_CASE("upload: speed", 3.5, 2)
 {
     speed_gates gates;
     gates.speedup = 1.3;
@@ -1032,12 +1032,12 @@ SPEED_CASE("upload: speed", 3)
     expect_pinned();
 }
 
-CORRECTNESS_CASE("sum_mapped: one pass", 1)
+CORRECTNESS_CASE("sum_mapped: one pass", 0.5)
 {
     for (std::size_t n : {10, 1, 33, 1025, 20011, 0}) try_sums(n, 1);
 }
 
-CORRECTNESS_CASE("sum_mapped: several passes", 1)
+CORRECTNESS_CASE("sum_mapped: several passes", 0.5)
 {
     for (int passes : {2, 3, 8, 16}) try_sums(3001, passes);
     run_streams(stream_work::late);
@@ -1052,7 +1052,7 @@ static counted_gate multiplied_by_kernels(double elements, double least)
                     [=](const counted &c) { return double(c.multiplications) / elements; });
 }
 
-SPEED_CASE("sum_mapped: speed", 1)
+SPEED_CASE("sum_mapped: speed", 1.5, 1)
 {
     speed_gates gates;
     gates.speedup = 2;
@@ -1067,14 +1067,14 @@ SPEED_CASE("sum_mapped: speed", 1)
     race(sum_race(8), gates);
 }
 
-CORRECTNESS_CASE("scale_managed: a few rounds", 1)
+CORRECTNESS_CASE("scale_managed: a few rounds", 0.5)
 {
     need_managed_pages();
     for (int rounds : {3, 1, 0, 8}) try_managed(1000, 1.1f, rounds);
     for (std::size_t n : {1, 33, 1025, 5003, 0}) try_managed(n, -0.75f, 2);
 }
 
-SPEED_CASE("scale_managed: speed", 1)
+SPEED_CASE("scale_managed: speed", 1.5, 1)
 {
     need_managed_pages();
     speed_gates gates;

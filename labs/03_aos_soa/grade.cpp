@@ -633,30 +633,30 @@ static speed_gates conversion_gates()
     return gates;
 }
 
-CORRECTNESS_CASE("drift: a few particles", 1) { try_drift(in_sixteenths(5), 0.25f); }
+CORRECTNESS_CASE("drift: a few particles", 0.5) { try_drift(in_sixteenths(5), 0.25f); }
 
-CORRECTNESS_CASE("drift: sizes around a warp and a block", 2)
+CORRECTNESS_CASE("drift: sizes around a warp and a block", 1)
 {
     for (int n : awkward_sizes) try_drift(random_particles(n), 0.5f);
 }
 
-CORRECTNESS_CASE("drift: steps of any length", 1)
+CORRECTNESS_CASE("drift: steps of any length", 0.5)
 {
     for (float dt : {0.1f, -0.3f, 0.0f, 1000.0f, 1e-6f}) try_drift(random_particles(333), dt);
 }
 
-CORRECTNESS_CASE("drift: many blocks", 1)
+CORRECTNESS_CASE("drift: many blocks", 0.5)
 {
     try_drift(random_particles(simulated() ? 20011 : 1000003), 0.1f);
 }
 
-CORRECTNESS_CASE("drift: no particles", 1)
+CORRECTNESS_CASE("drift: no particles", 0.5)
 {
     try_drift(random_particles(2), 0.5f); // nothing at all is no answer
     try_drift({}, 0.5f);
 }
 
-SPEED_CASE("drift: speed", 6)
+SPEED_CASE("drift: speed", 8, 4)
 {
     speed_gates gates;
     gates.speedup = 3;
@@ -672,17 +672,17 @@ SPEED_CASE("drift: speed", 6)
     race_in_layouts(task::drift, in, gates);
 }
 
-CORRECTNESS_CASE("distance_all: a few particles", 1)
+CORRECTNESS_CASE("distance_all: a few particles", 0.5)
 {
     try_distance_all(in_sixteenths(5), {1.5f, -2, 0.25f});
 }
 
-CORRECTNESS_CASE("distance_all: sizes around a warp and a block", 1)
+CORRECTNESS_CASE("distance_all: sizes around a warp and a block", 0.5)
 {
     for (int n : awkward_sizes) try_distance_all(random_particles(n), random_place(1));
 }
 
-CORRECTNESS_CASE("distance_all: many blocks, and results that begin anywhere", 2)
+CORRECTNESS_CASE("distance_all: many blocks, and results that begin anywhere", 1)
 {
     const float3 centre = random_place(1);
     try_distance_all(with_one_at(centre, random_particles(simulated() ? 20011 : 1000003)), centre,
@@ -691,7 +691,7 @@ CORRECTNESS_CASE("distance_all: many blocks, and results that begin anywhere", 2
         try_distance_all(random_particles(1237), random_place(9), out_at);
 }
 
-CORRECTNESS_CASE("distance_all: no particles", 1)
+CORRECTNESS_CASE("distance_all: no particles", 0.5)
 {
     try_distance_all(random_particles(2), random_place(1)); // nothing at all is no answer
     try_distance_all({}, random_place(1));
@@ -706,7 +706,7 @@ static auto distances_in(task what)
     };
 }
 
-SPEED_CASE("distance_all: speed", 3)
+SPEED_CASE("distance_all: speed", 4, 3)
 {
     speed_gates gates;
     gates.speedup = 1.35; // of 36 bytes for 16
@@ -718,19 +718,19 @@ SPEED_CASE("distance_all: speed", 3)
     race_in_layouts(task::distance_all, distances_in(task::distance_all), gates);
 }
 
-CORRECTNESS_CASE("distance_some: a few particles", 1)
+CORRECTNESS_CASE("distance_some: a few particles", 0.5)
 {
     try_distance_some(in_sixteenths(9), {1.5f, -2, 0.25f}, {7, 2, 4, 0, 8});
 }
 
-CORRECTNESS_CASE("distance_some: numbers around a warp and a block", 1)
+CORRECTNESS_CASE("distance_some: numbers around a warp and a block", 0.5)
 {
     for (int k : awkward_sizes)
         try_distance_some(random_particles(1009), random_place(1), random_numbers(k, 1009));
     expect_last_of_all_found();
 }
 
-CORRECTNESS_CASE("distance_some: more than there are particles, and many times the same", 1)
+CORRECTNESS_CASE("distance_some: more than there are particles, and many times the same", 0.5)
 {
     try_distance_some(random_particles(3), random_place(1), random_numbers(700, 3));
     try_distance_some(random_particles(50), random_place(1), numbers(500, 49));
@@ -738,7 +738,7 @@ CORRECTNESS_CASE("distance_some: more than there are particles, and many times t
     try_distance_some(with_one_at(centre, random_particles(1)), centre, numbers(33, 0));
 }
 
-CORRECTNESS_CASE("distance_some: many blocks, and arrays that begin anywhere", 2)
+CORRECTNESS_CASE("distance_some: many blocks, and arrays that begin anywhere", 1)
 {
     try_distance_some(random_particles(3001), random_place(1),
                       random_numbers(simulated() ? 20011 : 1000003, 3001), 1, 3);
@@ -747,14 +747,14 @@ CORRECTNESS_CASE("distance_some: many blocks, and arrays that begin anywhere", 2
                           at / 2);
 }
 
-CORRECTNESS_CASE("distance_some: none of them", 1)
+CORRECTNESS_CASE("distance_some: none of them", 0.5)
 {
     try_distance_some(random_particles(2), random_place(1), {1}); // nothing at all is no answer
     try_distance_some(random_particles(7), random_place(1), {});
     try_distance_some({}, random_place(1), {});
 }
 
-SPEED_CASE("distance_some: speed", 4)
+SPEED_CASE("distance_some: speed", 4, 3)
 {
     speed_gates gates;
     gates.speedup = 0.6; // naive's layout is the right one here; of columns, 0.44 on an H200
@@ -799,19 +799,19 @@ static floats any_bits(std::size_t particles)
     return values;
 }
 
-CORRECTNESS_CASE("to_soa: a few particles", 1) { try_to_soa(random_particles(5)); }
+CORRECTNESS_CASE("to_soa: a few particles", 0.5) { try_to_soa(random_particles(5)); }
 
-CORRECTNESS_CASE("to_soa: sizes around a warp and a block", 2)
+CORRECTNESS_CASE("to_soa: sizes around a warp and a block", 1)
 {
     for (int n : awkward_sizes) try_to_soa(random_particles(n));
 }
 
-CORRECTNESS_CASE("to_soa: many blocks", 1)
+CORRECTNESS_CASE("to_soa: many blocks", 0.5)
 {
     try_to_soa(random_particles(simulated() ? 10007 : 1000003));
 }
 
-CORRECTNESS_CASE("to_soa: any bits, to any place", 1)
+CORRECTNESS_CASE("to_soa: any bits, to any place", 0.5)
 {
     for (int at : {1, 2, 3, 7, 31}) try_to_soa(random_particles(301), at);
     floats aos = any_bits(75), want = oracle::to_soa(aos);
@@ -820,31 +820,31 @@ CORRECTNESS_CASE("to_soa: any bits, to any place", 1)
     expect_bits(soa, want);
 }
 
-CORRECTNESS_CASE("to_soa: no particles", 1)
+CORRECTNESS_CASE("to_soa: no particles", 0.5)
 {
     try_to_soa(random_particles(2)); // nothing at all is no answer
     try_to_soa({});
 }
 
-SPEED_CASE("to_soa: sectors and banks", 4)
+SPEED_CASE("to_soa: sectors and banks", 5, 0)
 {
     race([](std::mt19937_64 &random) { return std::make_unique<converting>(random, layout::soa); },
          conversion_gates());
 }
 
-CORRECTNESS_CASE("to_aos: a few particles", 1) { try_to_aos(random_particles(5)); }
+CORRECTNESS_CASE("to_aos: a few particles", 0.5) { try_to_aos(random_particles(5)); }
 
-CORRECTNESS_CASE("to_aos: sizes around a warp and a block", 2)
+CORRECTNESS_CASE("to_aos: sizes around a warp and a block", 0.5)
 {
     for (int n : awkward_sizes) try_to_aos(random_particles(n));
 }
 
-CORRECTNESS_CASE("to_aos: many blocks", 1)
+CORRECTNESS_CASE("to_aos: many blocks", 0.5)
 {
     try_to_aos(random_particles(simulated() ? 10007 : 1000003));
 }
 
-CORRECTNESS_CASE("to_aos: any bits, from any place", 1)
+CORRECTNESS_CASE("to_aos: any bits, from any place", 0.5)
 {
     for (int at : {1, 2, 3, 7, 31}) try_to_aos(random_particles(301), at);
     floats soa = any_bits(75), want = oracle::to_aos(soa);
@@ -853,13 +853,13 @@ CORRECTNESS_CASE("to_aos: any bits, from any place", 1)
     expect_bits(aos, want);
 }
 
-CORRECTNESS_CASE("to_aos: no particles", 1)
+CORRECTNESS_CASE("to_aos: no particles", 0.5)
 {
     try_to_aos(random_particles(2)); // nothing at all is no answer
     try_to_aos({});
 }
 
-SPEED_CASE("to_aos: sectors and banks", 4)
+SPEED_CASE("to_aos: sectors and banks", 5, 0)
 {
     race([](std::mt19937_64 &random) { return std::make_unique<converting>(random, layout::aos); },
          conversion_gates());

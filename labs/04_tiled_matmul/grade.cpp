@@ -373,9 +373,9 @@ static speed_gates gates_of(enum function what)
     return gates;
 }
 
-CORRECTNESS_CASE("matmul_square: one tile", 1) { try_square(32); }
+CORRECTNESS_CASE("matmul_square: one tile", 0.5) { try_square(32); }
 
-CORRECTNESS_CASE("matmul_square: several tiles", 2)
+CORRECTNESS_CASE("matmul_square: several tiles", 1.5)
 {
     try_square(64);
     try_square(96, false);
@@ -386,13 +386,13 @@ CORRECTNESS_CASE("matmul_square: several tiles", 2)
     try_square(0);
 }
 
-CORRECTNESS_CASE("matmul_square: matrices that begin anywhere", 1)
+CORRECTNESS_CASE("matmul_square: matrices that begin anywhere", 0.5)
 {
     for (const places &at : odd_places) try_square(32, true, at);
 }
 
 // Counted only: a plain tile passes, and its time is shown.
-SPEED_CASE("matmul_square: loads from global memory", 5)
+SPEED_CASE("matmul_square: loads from global memory", 5, 0)
 {
     speed_gates gates;
     gates.counted = {sectors_a_multiply_add(function::square),
@@ -401,64 +401,64 @@ SPEED_CASE("matmul_square: loads from global memory", 5)
     race(product_of(function::square), gates);
 }
 
-SPEED_CASE("matmul_square: speed", 6)
+SPEED_CASE("matmul_square: speed", 6, 3)
 {
     race(product_of(function::square), gates_of(function::square));
 }
 
-CORRECTNESS_CASE("matmul: a small product", 2)
+CORRECTNESS_CASE("matmul: a small product", 1.5)
 {
     try_matmul({3, 5, 4});
     try_matmul({4, 40, 6});
 }
 
-CORRECTNESS_CASE("matmul: sizes around a tile", 4)
+CORRECTNESS_CASE("matmul: sizes around a tile", 2.5)
 {
     for (const shape &s : around_tiles) try_matmul(s);
 }
 
-CORRECTNESS_CASE("matmul: wide, tall and flat", 2)
+CORRECTNESS_CASE("matmul: wide, tall and flat", 1.5)
 {
     for (const shape &s : wide_and_tall) try_matmul(s);
     for (const shape &s : longest) try_matmul(s);
 }
 
-CORRECTNESS_CASE("matmul: no rows, no columns, no terms", 1)
+CORRECTNESS_CASE("matmul: no rows, no columns, no terms", 0.5)
 {
     try_matmul({7, 0, 9});
     for (const shape &s : with_nothing) try_matmul(s);
 }
 
-CORRECTNESS_CASE("matmul: matrices that begin anywhere", 2)
+CORRECTNESS_CASE("matmul: matrices that begin anywhere", 1.5)
 {
     for (const places &at : odd_places) try_matmul({20, 36, 28}, true, at);
 }
 
-CORRECTNESS_CASE("matmul: the precision of float", 2)
+CORRECTNESS_CASE("matmul: the precision of float", 1.5)
 {
     try_matmul({33, 50, 65}, false);
     try_matmul({40, 200, 36}, false);
 }
 
-SPEED_CASE("matmul: speed", 6) { race(product_of(function::general), gates_of(function::general)); }
+SPEED_CASE("matmul: speed", 5.5, 4) { race(product_of(function::general), gates_of(function::general)); }
 
-CORRECTNESS_CASE("sgemm: a small product", 1) { try_sgemm({1, 0}, {3, 5, 4}); }
+CORRECTNESS_CASE("sgemm: a small product", 0.5) { try_sgemm({1, 0}, {3, 5, 4}); }
 
-CORRECTNESS_CASE("sgemm: alpha and beta", 3)
+CORRECTNESS_CASE("sgemm: alpha and beta", 2)
 {
     for (factors f : {factors{2, 3}, {-3, 0.5f}, {1, 1}, {0, 2}, {2, -1}})
         try_sgemm(f, {33, 20, 18});
     try_sgemm({0.3f, -1.7f}, {40, 37, 29}, false);
 }
 
-CORRECTNESS_CASE("sgemm: C holds anything when beta is 0", 2)
+CORRECTNESS_CASE("sgemm: C holds anything when beta is 0", 1.5)
 {
     shape s{35, 19, 36};
     try_sgemm({2, 0}, s, floats(area(s.j, s.l), std::nanf("")));
     try_sgemm({-1, 0}, s, floats(area(s.j, s.l), HUGE_VALF));
 }
 
-CORRECTNESS_CASE("sgemm: any size and any beginning", 3)
+CORRECTNESS_CASE("sgemm: any size and any beginning", 2)
 {
     for (const shape &s : around_tiles) try_sgemm({2, -1}, s);
     for (const shape &s : wide_and_tall) try_sgemm({-1, 3}, s);
@@ -466,11 +466,11 @@ CORRECTNESS_CASE("sgemm: any size and any beginning", 3)
     for (const places &at : odd_places) try_sgemm({1, 2}, {20, 36, 28}, true, at);
 }
 
-CORRECTNESS_CASE("sgemm: no rows, no columns, no terms", 1)
+CORRECTNESS_CASE("sgemm: no rows, no columns, no terms", 0.5)
 {
     try_sgemm({5, 3}, {7, 0, 9});
     try_sgemm({5, 0}, {7, 0, 9}, floats(63, std::nanf("")));
     for (const shape &s : with_nothing) try_sgemm({2, 3}, s);
 }
 
-SPEED_CASE("sgemm: speed", 6) { race(product_of(function::scaled), gates_of(function::scaled)); }
+SPEED_CASE("sgemm: speed", 5.5, 3) { race(product_of(function::scaled), gates_of(function::scaled)); }

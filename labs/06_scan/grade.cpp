@@ -486,64 +486,64 @@ static speed_gates gates_of(std::size_t element, const steps &copy)
     return gates;
 }
 
-CORRECTNESS_CASE("scan_block_inclusive: a small array", 1)
+CORRECTNESS_CASE("scan_block_inclusive: a small array", 0.5)
 {
     try_block_inclusive({3, 1, 7, -4, 1, 6, 3, 2, -8, 5});
     try_block_inclusive(some_ints(10));
 }
 
-CORRECTNESS_CASE("scan_block_inclusive: sizes around a warp and a block", 3)
+CORRECTNESS_CASE("scan_block_inclusive: sizes around a warp and a block", 2)
 {
     for (int n : sizes_of_a_block) try_block_inclusive(some_ints(n));
 }
 
-CORRECTNESS_CASE("scan_block_inclusive: as many as a block may have", 1)
+CORRECTNESS_CASE("scan_block_inclusive: as many as a block may have", 0.5)
 {
     try_block_inclusive(some_ints(2048));
     try_block_inclusive(ints(2048, random_between(900000, 1000000)));
 }
 
-CORRECTNESS_CASE("scan_block_inclusive: arrays that begin anywhere", 1)
+CORRECTNESS_CASE("scan_block_inclusive: arrays that begin anywhere", 0.5)
 {
     for (int at = 0; at < 16; ++at) try_block_inclusive(some_ints(137), at % 4, at / 4);
 }
 
-CORRECTNESS_CASE("scan_block_inclusive: no elements", 1)
+CORRECTNESS_CASE("scan_block_inclusive: no elements", 0.5)
 {
     try_block_inclusive(some_ints(2)); // nothing at all is no answer
     try_block_inclusive({});
 }
 
-CORRECTNESS_CASE("scan_block_exclusive: a small array", 1)
+CORRECTNESS_CASE("scan_block_exclusive: a small array", 0.5)
 {
     try_block_exclusive({3, 1, 7, -4, 1, 6, 3, 2});
     try_block_exclusive(some_ints(8));
 }
 
-CORRECTNESS_CASE("scan_block_exclusive: sizes around a warp and a block", 2)
+CORRECTNESS_CASE("scan_block_exclusive: sizes around a warp and a block", 1.5)
 {
     for (int n : sizes_of_a_block) try_block_exclusive(some_ints(n));
 }
 
-CORRECTNESS_CASE("scan_block_exclusive: as many as a block may have", 1)
+CORRECTNESS_CASE("scan_block_exclusive: as many as a block may have", 0.5)
 {
     try_block_exclusive(some_ints(2048));
     try_block_exclusive(ints(2048, random_between(900000, 1000000)));
 }
 
-CORRECTNESS_CASE("scan_block_exclusive: arrays that begin anywhere", 1)
+CORRECTNESS_CASE("scan_block_exclusive: arrays that begin anywhere", 0.5)
 {
     for (int at = 0; at < 16; ++at) try_block_exclusive(some_ints(137), at % 4, at / 4);
 }
 
-CORRECTNESS_CASE("scan_block_exclusive: no elements", 1)
+CORRECTNESS_CASE("scan_block_exclusive: no elements", 0.5)
 {
     try_block_exclusive(some_ints(2));
     try_block_exclusive({});
 }
 
 // Counted only: on one block's time there is nothing to judge.
-SPEED_CASE("scan_block_exclusive: shared memory", 4)
+SPEED_CASE("scan_block_exclusive: shared memory", 5, 0)
 {
     counted_gate conflicts = bank_conflicts(
         1.1, "At width w neighbouring pairs lie 2 w words apart, and for w = 16 all lanes of a "
@@ -571,24 +571,24 @@ SPEED_CASE("scan_block_exclusive: shared memory", 4)
     race(SCAN_BY(int, scan_block_exclusive, true), gates);
 }
 
-CORRECTNESS_CASE("scan_inclusive: a small array", 1)
+CORRECTNESS_CASE("scan_inclusive: a small array", 0.5)
 {
     try_inclusive({3, 1, 7, -4, 1, 6, 3, 2, -8, 5});
     try_inclusive(some_ints(10));
 }
 
-CORRECTNESS_CASE("scan_inclusive: sizes around a warp, a block and a tile", 2)
+CORRECTNESS_CASE("scan_inclusive: sizes around a warp, a block and a tile", 1.5)
 {
     for (int n : awkward_sizes) try_inclusive(some_ints(n));
 }
 
-CORRECTNESS_CASE("scan_inclusive: many blocks", 1)
+CORRECTNESS_CASE("scan_inclusive: many blocks", 0.5)
 {
     // More than 1024 blocks of 1024, so that whoever scans the stub's sums has more than one each.
     try_inclusive(some_ints(simulated() ? 2200001 : 4000001));
 }
 
-CORRECTNESS_CASE("scan_inclusive: blocks in any order", 1)
+CORRECTNESS_CASE("scan_inclusive: blocks in any order", 0.5)
 {
     begin_any_blocks_first();
     // On the simulator eight blocks run at once. So many tiles, of as many as 12288 elements, that
@@ -596,7 +596,7 @@ CORRECTNESS_CASE("scan_inclusive: blocks in any order", 1)
     try_inclusive(some_ints(300001));
 }
 
-CORRECTNESS_CASE("scan_inclusive: large sums", 1)
+CORRECTNESS_CASE("scan_inclusive: large sums", 0.5)
 {
     const int large = random_between(1000000, 1040000); // all but 2^31 at its end, and down again
     ints in(2049, large);
@@ -604,92 +604,92 @@ CORRECTNESS_CASE("scan_inclusive: large sums", 1)
     try_inclusive(in);
 }
 
-CORRECTNESS_CASE("scan_inclusive: arrays that begin anywhere", 2)
+CORRECTNESS_CASE("scan_inclusive: arrays that begin anywhere", 1.5)
 {
     for (int at = 0; at < 16; ++at) try_inclusive(some_ints(1237), at % 4, at / 4);
     try_inclusive(some_ints(9003), 31, 9);
 }
 
-CORRECTNESS_CASE("scan_inclusive: no elements", 1)
+CORRECTNESS_CASE("scan_inclusive: no elements", 0.5)
 {
     try_inclusive(some_ints(2));
     try_inclusive({});
 }
 
-SPEED_CASE("scan_inclusive: speed", 6)
+SPEED_CASE("scan_inclusive: speed", 7, 4)
 {
     race(SCAN_BY(int, scan_inclusive), gates_of(sizeof(int), {0, 0.55, 0}));
 }
 
-CORRECTNESS_CASE("scan_exclusive: a small array", 1)
+CORRECTNESS_CASE("scan_exclusive: a small array", 0.5)
 {
     try_exclusive({3, 1, 7, -4, 1, 6, 3, 2, -8, 5});
     try_exclusive(some_ints(10));
 }
 
-CORRECTNESS_CASE("scan_exclusive: sizes around a warp, a block and a tile", 1)
+CORRECTNESS_CASE("scan_exclusive: sizes around a warp, a block and a tile", 0.5)
 {
     for (int n : awkward_sizes) try_exclusive(some_ints(n));
 }
 
-CORRECTNESS_CASE("scan_exclusive: many blocks", 1)
+CORRECTNESS_CASE("scan_exclusive: many blocks", 0.5)
 {
     try_exclusive(some_ints(simulated() ? 70001 : 2000001));
 }
 
-CORRECTNESS_CASE("scan_exclusive: arrays that begin anywhere", 1)
+CORRECTNESS_CASE("scan_exclusive: arrays that begin anywhere", 0.5)
 {
     for (int at = 0; at < 16; ++at) try_exclusive(some_ints(1237), at % 4, at / 4);
     try_exclusive(some_ints(9003), 31, 9);
 }
 
-CORRECTNESS_CASE("scan_exclusive: no elements", 1)
+CORRECTNESS_CASE("scan_exclusive: no elements", 0.5)
 {
     try_exclusive(some_ints(2));
     try_exclusive({});
 }
 
-SPEED_CASE("scan_exclusive: speed", 4)
+SPEED_CASE("scan_exclusive: speed", 5, 2)
 {
     race(SCAN_BY(int, scan_exclusive, true), gates_of(sizeof(int), {0, 0.55, 0}));
 }
 
-CORRECTNESS_CASE("scan_inclusive_int64: sums beyond 32 bits", 1)
+CORRECTNESS_CASE("scan_inclusive_int64: sums beyond 32 bits", 0.5)
 {
     try_longs({3, 1, 7, -4, 1, std::int64_t(1) << 40, 3, -(std::int64_t(1) << 33), 5});
     try_longs(some_longs(1000));
 }
 
-CORRECTNESS_CASE("scan_inclusive_int64: any size and any beginning", 1)
+CORRECTNESS_CASE("scan_inclusive_int64: any size and any beginning", 0.5)
 {
     for (int n : {0, 1, 33, 257, 1025, 3073, 20001}) try_longs(some_longs(n));
     for (int at = 0; at < 4; ++at) try_longs(some_longs(1237), at % 2, at / 2);
 }
 
-SPEED_CASE("scan_inclusive_int64: speed", 2)
+SPEED_CASE("scan_inclusive_int64: speed", 2.5, 2)
 {
     race(SCAN_BY(std::int64_t, scan_inclusive_int64), gates_of(8, {0, 0.55, 0}));
 }
 
-CORRECTNESS_CASE("scan_inclusive_float: the precision of float", 1)
+CORRECTNESS_CASE("scan_inclusive_float: the precision of float", 0.5)
 {
     for (int n : {256, 33, 7}) try_floats(random_floats(std::size_t(n)));
     try_floats({0.5f, 0.25f, -3, 0.1f, 7, 1e-3f, -2});
 }
 
-CORRECTNESS_CASE("scan_inclusive_float: any size and any beginning", 1)
+CORRECTNESS_CASE("scan_inclusive_float: any size and any beginning", 0.5)
 {
     for (int n : {0, 1, 33, 257, 1025, 3073, 20001}) try_floats(random_floats(std::size_t(n)));
     try_floats(random_floats(5000, 0, 1)); // sums that only grow
     for (int at = 0; at < 16; ++at) try_floats(random_floats(1237), at % 4, at / 4);
 }
 
-CORRECTNESS_CASE("scan_inclusive_float: small sums before large ones", 1)
+CORRECTNESS_CASE("scan_inclusive_float: small sums before large ones", 0.5)
 {
     for (std::size_t at : {5u, 40u, 700u, 3000u, 15000u}) try_with_a_large_one(20001, at);
 }
 
-SPEED_CASE("scan_inclusive_float: speed", 2)
+SPEED_CASE("scan_inclusive_float: speed", 2.5, 2)
 {
     race(SCAN_BY(float, scan_inclusive_float), gates_of(sizeof(float), {0, 0.55, 0}));
 }

@@ -543,34 +543,34 @@ static speed_gates gates(const steps &copy, const steps &most_bytes, int (*size)
     return gates;
 }
 
-CORRECTNESS_CASE("compact: a small array", 1)
+CORRECTNESS_CASE("compact: a small array", 0.5)
 {
     try_compact({3, -1, 0, 2, 7, -5, 1, 8, -2, 4});
     try_compact(mixed(10, 0.5));
 }
 
-CORRECTNESS_CASE("compact: none or all kept", 1)
+CORRECTNESS_CASE("compact: none or all kept", 0.5)
 {
     for (double share : {0.0, 1.0})
         for (int n : {1, 32, 300, 5000}) try_compact(mixed(std::size_t(n), share));
 }
 
-CORRECTNESS_CASE("compact: sizes around a warp, a block and a tile", 2)
+CORRECTNESS_CASE("compact: sizes around a warp, a block and a tile", 1.5)
 {
     for (int n : awkward_sizes) try_compact(mixed(std::size_t(n), 0.5));
 }
 
-CORRECTNESS_CASE("compact: few or nearly all kept", 1)
+CORRECTNESS_CASE("compact: few or nearly all kept", 0.5)
 {
     for (double share : {0.01, 0.99}) try_compact(mixed(25001, share)); // some tiles
 }
 
-CORRECTNESS_CASE("compact: kept elements in runs", 1)
+CORRECTNESS_CASE("compact: kept elements in runs", 0.5)
 {
     for (const floats &in : uneven()) try_compact(in);
 }
 
-CORRECTNESS_CASE("compact: what is positive", 1)
+CORRECTNESS_CASE("compact: what is positive", 0.5)
 {
     floats in = special_values(), want = oracle::compact(in);
     output<float> out(in.size(), 0, want.size());
@@ -581,13 +581,13 @@ CORRECTNESS_CASE("compact: what is positive", 1)
     expect_bits(out, want);
 }
 
-CORRECTNESS_CASE("compact: many blocks", 1)
+CORRECTNESS_CASE("compact: many blocks", 0.5)
 {
     // More than 256 tiles of 4096, so that whoever scans the stub's counts has more than one each.
     try_compact(mixed(simulated() ? 1100001 : 9000001, 0.4));
 }
 
-CORRECTNESS_CASE("compact: blocks in any order", 1)
+CORRECTNESS_CASE("compact: blocks in any order", 0.5)
 {
     begin_any_blocks_first();
     // On the simulator eight blocks run at once. So many tiles, of as many as 8192 elements, that
@@ -595,89 +595,89 @@ CORRECTNESS_CASE("compact: blocks in any order", 1)
     try_compact(mixed(250001, 0.5));
 }
 
-CORRECTNESS_CASE("compact: arrays that begin anywhere", 2)
+CORRECTNESS_CASE("compact: arrays that begin anywhere", 1.5)
 {
     for (int in_at = 0; in_at < 4; ++in_at)
         for (int out_at = 0; out_at < 4; ++out_at) try_compact(mixed(1237, 0.5), in_at, out_at);
     try_compact(mixed(5003, 0.9), 31, 9);
 }
 
-CORRECTNESS_CASE("compact: no elements", 1)
+CORRECTNESS_CASE("compact: no elements", 0.5)
 {
     try_compact(random_floats(2, 1, 2)); // nothing at all is no answer
     try_compact({});
 }
 
-SPEED_CASE("compact: speed, half kept", 4)
+SPEED_CASE("compact: speed, half kept", 5, 3)
 {
     race(sift(keeping::only, 0.5), gates({0.25, 0.48, 0}, {42, 11, 6.5}));
 }
 
-SPEED_CASE("compact: speed, few kept", 2)
+SPEED_CASE("compact: speed, few kept", 2.5, 1)
 {
     race(sift(keeping::only, 0.01), gates({0.20, 0.38, 0}, {40, 9, 4.5}));
 }
 
-SPEED_CASE("compact: speed, nearly all kept", 2)
+SPEED_CASE("compact: speed, nearly all kept", 2.5, 1)
 {
     race(sift(keeping::only, 0.99), gates({0.28, 0.52, 0}, {44, 13, 8.5}));
 }
 
-CORRECTNESS_CASE("unpack: a small array", 1) { try_unpack({1, 0, 0, 1, 1, 0, 1, 1, 0, 1}); }
+CORRECTNESS_CASE("unpack: a small array", 0.5) { try_unpack({1, 0, 0, 1, 1, 0, 1, 1, 0, 1}); }
 
-CORRECTNESS_CASE("unpack: marks of any value", 1)
+CORRECTNESS_CASE("unpack: marks of any value", 0.5)
 {
     try_unpack({0, 1, 2, 0, 128, 255, 0, 7, 64, 0, 1, 3});
     try_unpack(marks(1000, 0.5));
 }
 
-CORRECTNESS_CASE("unpack: few, nearly all, none or all kept", 1)
+CORRECTNESS_CASE("unpack: few, nearly all, none or all kept", 0.5)
 {
     for (double share : {0.0, 0.01, 0.99, 1.0}) try_unpack(marks(25001, share)); // some tiles
     for (const floats &in : uneven()) try_unpack(marked(in));
 }
 
-CORRECTNESS_CASE("unpack: sizes around a warp, a block and a tile", 2)
+CORRECTNESS_CASE("unpack: sizes around a warp, a block and a tile", 1.5)
 {
     for (int n : awkward_sizes) try_unpack(marks(std::size_t(n), 0.5));
 }
 
-CORRECTNESS_CASE("unpack: many blocks", 2)
+CORRECTNESS_CASE("unpack: many blocks", 1.5)
 {
     try_unpack(marks(simulated() ? 1100001 : 9000001, 0.6));
 }
 
-CORRECTNESS_CASE("unpack: arrays that begin anywhere", 2)
+CORRECTNESS_CASE("unpack: arrays that begin anywhere", 1)
 {
     for (int at = 0; at < 16; ++at) try_unpack(marks(1237, 0.5), at % 4, at, at / 4);
     try_unpack(marks(5003, 0.9), 31, 9, 1);
 }
 
-CORRECTNESS_CASE("unpack: no elements", 1)
+CORRECTNESS_CASE("unpack: no elements", 0.5)
 {
     try_unpack({1, 0});
     try_unpack({});
 }
 
-SPEED_CASE("unpack: speed", 5)
+SPEED_CASE("unpack: speed", 6, 2.5)
 {
     auto make = [](std::mt19937_64 &random) { return std::make_unique<spreading>(random, 0.5); };
     race(make, gates({0.20, 0.33, 0}, {42, 9, 7.5}, spreading::size));
 }
 
-CORRECTNESS_CASE("partition: a small array", 1)
+CORRECTNESS_CASE("partition: a small array", 0.5)
 {
     try_partition({3, -1, 0, 2, 7, -5, 1, 8, -2, 4});
     try_partition(mixed(10, 0.5));
 }
 
-CORRECTNESS_CASE("partition: few, nearly all, none or all kept", 2)
+CORRECTNESS_CASE("partition: few, nearly all, none or all kept", 1)
 {
     for (double share : {0.0, 0.01, 0.99, 1.0}) try_partition(mixed(9001, share));
     for (const floats &in : uneven()) try_partition(in);
 }
 
-CORRECTNESS_CASE("partition: sizes around a warp, a block and a tile", 2)
+CORRECTNESS_CASE("partition: sizes around a warp, a block and a tile", 1)
 {
     for (int n : awkward_sizes) try_partition(mixed(std::size_t(n), 0.5));
 }
@@ -696,7 +696,7 @@ static void hint_nan_left_out(const floats &partitioned)
                                "Ask !(x > 0) instead.");
 }
 
-CORRECTNESS_CASE("partition: what is positive", 1)
+CORRECTNESS_CASE("partition: what is positive", 0.5)
 {
     floats in = special_values();
     output<float> out(in.size());
@@ -707,24 +707,24 @@ CORRECTNESS_CASE("partition: what is positive", 1)
     expect_bits(out, oracle::partition(in));
 }
 
-CORRECTNESS_CASE("partition: many blocks", 1)
+CORRECTNESS_CASE("partition: many blocks", 0.5)
 {
     try_partition(mixed(simulated() ? 140001 : 9000001, 0.6));
 }
 
-CORRECTNESS_CASE("partition: arrays that begin anywhere", 2)
+CORRECTNESS_CASE("partition: arrays that begin anywhere", 1)
 {
     for (int at = 0; at < 16; ++at) try_partition(mixed(1237, 0.5), at % 4, at / 4);
     try_partition(mixed(5003, 0.9), 31, 9);
 }
 
-CORRECTNESS_CASE("partition: no elements", 1)
+CORRECTNESS_CASE("partition: no elements", 0.5)
 {
     try_partition({random_floats(1, 1, 2)[0], random_floats(1, -2, -1)[0]});
     try_partition({});
 }
 
-SPEED_CASE("partition: speed", 5)
+SPEED_CASE("partition: speed", 6, 2.5)
 {
     race(sift(keeping::first, 0.5), gates({0.25, 0.42, 0}, {46, 13, 0}));
 }

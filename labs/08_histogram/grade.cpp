@@ -688,13 +688,13 @@ static void race_bytes(spread how)
     race(count_in(how), g);
 }
 
-CORRECTNESS_CASE("histogram: a small array", 1)
+CORRECTNESS_CASE("histogram: a small array", 0.5)
 {
     try_bytes({3, 0, 255, 3, 3, 128, 127, 0, 3, 7});
     try_bytes(random_bytes(10));
 }
 
-CORRECTNESS_CASE("histogram: any bytes", 1)
+CORRECTNESS_CASE("histogram: any bytes", 0.5)
 {
     bytes in;
     for (int v = 0; v < 256; ++v) in.insert(in.end(), std::size_t(1 + v * 5 % 17), v);
@@ -702,53 +702,53 @@ CORRECTNESS_CASE("histogram: any bytes", 1)
     try_bytes(in);
 }
 
-CORRECTNESS_CASE("histogram: sizes around 16 bytes, a warp and a block", 2)
+CORRECTNESS_CASE("histogram: sizes around 16 bytes, a warp and a block", 1.5)
 {
     for (int n : awkward_sizes) try_bytes(random_bytes(std::size_t(n)));
 }
 
-CORRECTNESS_CASE("histogram: arrays that begin anywhere", 2)
+CORRECTNESS_CASE("histogram: arrays that begin anywhere", 1.5)
 {
     for (int at = 0; at < 16; ++at) try_bytes(random_bytes(1237), at, at % 5);
     for (int n = 1; n < 20; ++n) try_bytes(random_bytes(std::size_t(n)), 20 - n);
     try_bytes(random_bytes(5003), 31, 9);
 }
 
-CORRECTNESS_CASE("histogram: skewed, one bin, an image", 2)
+CORRECTNESS_CASE("histogram: skewed, one bin, an image", 1.5)
 {
     for (spread how : {spread::skewed, spread::one_bin, spread::image})
         try_bytes(spread_bytes(70003, how, random_source()));
     try_more_than_16_bits();
 }
 
-CORRECTNESS_CASE("histogram: many blocks", 1)
+CORRECTNESS_CASE("histogram: many blocks", 0.5)
 {
     try_bytes(random_bytes(simulated() ? 300007 : 90000007));
 }
 
-CORRECTNESS_CASE("histogram: no bytes", 1)
+CORRECTNESS_CASE("histogram: no bytes", 0.5)
 {
     try_bytes(random_bytes(2)); // nothing at all is no answer
     try_bytes({});
 }
 
-CORRECTNESS_CASE("histogram: more than 2^32 bytes", 2) { try_beyond_32_bits(); }
+CORRECTNESS_CASE("histogram: more than 2^32 bytes", 1.5) { try_beyond_32_bits(); }
 
-SPEED_CASE("histogram: speed, uniform", 4) { race_bytes(spread::uniform); }
+SPEED_CASE("histogram: speed, uniform", 4, 2) { race_bytes(spread::uniform); }
 
-SPEED_CASE("histogram: speed, 90 % in one bin", 4) { race_bytes(spread::skewed); }
+SPEED_CASE("histogram: speed, 90 % in one bin", 4, 2) { race_bytes(spread::skewed); }
 
-SPEED_CASE("histogram: speed, one bin", 3) { race_bytes(spread::one_bin); }
+SPEED_CASE("histogram: speed, one bin", 3, 1.5) { race_bytes(spread::one_bin); }
 
-SPEED_CASE("histogram: speed, an image", 3) { race_bytes(spread::image); }
+SPEED_CASE("histogram: speed, an image", 3, 1.5) { race_bytes(spread::image); }
 
-CORRECTNESS_CASE("histogram_tiles: a small image", 1)
+CORRECTNESS_CASE("histogram_tiles: a small image", 0.5)
 {
     try_tiles({1, 1, 7, 7, 2, 1, 7, 9, 0, 0, 4, 4, 0, 3, 4, 255}, 4, 4, 2);
     try_random_tiles(4, 4, 2);
 }
 
-CORRECTNESS_CASE("histogram_tiles: ragged edges", 2)
+CORRECTNESS_CASE("histogram_tiles: ragged edges", 1.5)
 {
     try_random_tiles(70, 64, 16);
     try_random_tiles(64, 71, 16);
@@ -756,7 +756,7 @@ CORRECTNESS_CASE("histogram_tiles: ragged edges", 2)
     try_random_tiles(101, 203, 50);
 }
 
-CORRECTNESS_CASE("histogram_tiles: tiles of every size", 2)
+CORRECTNESS_CASE("histogram_tiles: tiles of every size", 1.5)
 {
     for (int tile : {1, 2, 3, 5}) try_random_tiles(13, 11, tile);
     for (int tile : {15, 16, 17, 31, 33, 64}) try_random_tiles(97, 83, tile);
@@ -767,37 +767,37 @@ CORRECTNESS_CASE("histogram_tiles: tiles of every size", 2)
     try_row_of_tiles(70000, 1);
 }
 
-CORRECTNESS_CASE("histogram_tiles: an image", 1)
+CORRECTNESS_CASE("histogram_tiles: an image", 0.5)
 {
     picture p = read_picture("harbour.pgm");
     try_tiles(p.pixels, p.width, p.height, 64);
 }
 
-CORRECTNESS_CASE("histogram_tiles: images that begin anywhere", 1)
+CORRECTNESS_CASE("histogram_tiles: images that begin anywhere", 0.5)
 {
     for (int at = 0; at < 16; ++at) try_random_tiles(53, 37, 20, at, at % 3);
 }
 
-CORRECTNESS_CASE("histogram_tiles: no pixels", 1)
+CORRECTNESS_CASE("histogram_tiles: no pixels", 0.5)
 {
     try_random_tiles(2, 1, 4);
     try_tiles({}, 0, 5, 4);
     try_tiles({}, 5, 0, 4);
 }
 
-SPEED_CASE("histogram_tiles: speed", 4)
+SPEED_CASE("histogram_tiles: speed", 4, 1.5)
 {
     race(count_in(spread::image, 128), gates(2, {0, 0.15, 0}, counting_bytes::size(128), 1));
 }
 
-CORRECTNESS_CASE("histogram_range: a small array", 1)
+CORRECTNESS_CASE("histogram_range: a small array", 0.5)
 {
     try_range({0.5f, 0, 3.75f, 2, 2.5f, 1, 3, 0.25f}, {0, 1, 4});
     try_range(floats_around({0, 1, 4}, 8), {0, 1, 4});
 }
 
 // Just below, at and just above each bound, inside the range.
-CORRECTNESS_CASE("histogram_range: numbers at the bounds", 2)
+CORRECTNESS_CASE("histogram_range: numbers at the bounds", 1.5)
 {
     for (const bin_range &r : {bin_range{-1, 0.25f, 8}, bin_range{-2, 2, 3},
                                bin_range{-1000, 0x1p-3f, 2048}, bin_range{7, 1, 5}}) {
@@ -812,7 +812,7 @@ CORRECTNESS_CASE("histogram_range: numbers at the bounds", 2)
     }
 }
 
-CORRECTNESS_CASE("histogram_range: outside, infinity and NaN", 1)
+CORRECTNESS_CASE("histogram_range: outside, infinity and NaN", 0.5)
 {
     using limits = std::numeric_limits<float>;
     bin_range r{-1, 0.25f, 8};
@@ -825,7 +825,7 @@ CORRECTNESS_CASE("histogram_range: outside, infinity and NaN", 1)
     try_range(in, r);
 }
 
-CORRECTNESS_CASE("histogram_range: any number of bins", 2)
+CORRECTNESS_CASE("histogram_range: any number of bins", 1.5)
 {
     for (int bins : {1, 2, 3, 7, 31, 33, 255, 256, 257, 511, 513, 1000, 1025, 2047, 2048}) {
         bin_range r{-3, 0x1p-4f, bins};
@@ -833,20 +833,20 @@ CORRECTNESS_CASE("histogram_range: any number of bins", 2)
     }
 }
 
-CORRECTNESS_CASE("histogram_range: arrays of any size that begin anywhere", 1)
+CORRECTNESS_CASE("histogram_range: arrays of any size that begin anywhere", 0.5)
 {
     bin_range r{2, 0.5f, 100};
     for (int n : awkward_sizes) try_range(floats_around(r, std::size_t(n)), r, n % 4, n % 7);
     try_range(floats_around(r, simulated() ? 100003 : 30000001), r);
 }
 
-CORRECTNESS_CASE("histogram_range: no elements", 1)
+CORRECTNESS_CASE("histogram_range: no elements", 0.5)
 {
     try_range(floats_around({0, 1, 4}, 2), {0, 1, 4});
     try_range({}, {0, 1, 4});
 }
 
-SPEED_CASE("histogram_range: speed", 4)
+SPEED_CASE("histogram_range: speed", 4, 1.5)
 {
     auto make = [](std::mt19937_64 &random) { return std::make_unique<counting_floats>(random); };
     race(make, gates(10, {0.30, 0.50, 0}, counting_floats::size(), sizeof(float)));

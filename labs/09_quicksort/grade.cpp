@@ -333,29 +333,29 @@ static void race_sorting(order o)
     race(make(raced_keys()), gates, make(naive_keys()));
 }
 
-CORRECTNESS_CASE("quicksort: a small array", 3)
+CORRECTNESS_CASE("quicksort: a small array", 1.5)
 {
     try_sort({3, 0x80000000, 7, 0, 0xffffffff, 5, 7, 1, 0x7fffffff, 2});
     try_sort(ordered(order::random, 10));
 }
 
-CORRECTNESS_CASE("quicksort: sizes around a warp and a block", 4)
+CORRECTNESS_CASE("quicksort: sizes around a warp and a block", 2)
 {
     for (int n : awkward_sizes) try_sort(ordered(order::random, std::size_t(n)));
 }
 
-CORRECTNESS_CASE("quicksort: many keys", 5)
+CORRECTNESS_CASE("quicksort: many keys", 3)
 {
     for (int n : {2049, 8193, many()}) try_sort(ordered(order::random, std::size_t(n)));
 }
 
-CORRECTNESS_CASE("quicksort: sorted, or in reverse", 4)
+CORRECTNESS_CASE("quicksort: sorted, or in reverse", 2)
 {
     for (order o : {order::sorted, order::reversed})
         for (int n : {33, 3001, 12289}) try_sort(ordered(o, std::size_t(n)));
 }
 
-CORRECTNESS_CASE("quicksort: all equal", 3)
+CORRECTNESS_CASE("quicksort: all equal", 1.5)
 {
     for (int n : {33, 1025, 20001}) try_sort(ordered(order::equal, std::size_t(n)));
     for (unsigned key : {0u, 0xffffffffu}) {
@@ -366,17 +366,17 @@ CORRECTNESS_CASE("quicksort: all equal", 3)
     }
 }
 
-CORRECTNESS_CASE("quicksort: few values", 3)
+CORRECTNESS_CASE("quicksort: few values", 1.5)
 {
     for (int n : {65, 1500, 20001}) try_sort(ordered(order::few, std::size_t(n)));
 }
 
-CORRECTNESS_CASE("quicksort: up and down again", 3)
+CORRECTNESS_CASE("quicksort: up and down again", 1.5)
 {
     for (int n : {64, 1999, 12289}) try_sort(ordered(order::organ_pipe, std::size_t(n)));
 }
 
-CORRECTNESS_CASE("quicksort: the largest and the smallest keys", 2)
+CORRECTNESS_CASE("quicksort: the largest and the smallest keys", 1)
 {
     keys in(6001);
     for (std::size_t i = 0; i < in.size(); ++i) in[i] = i % 3 == 0 ? 0xffffffff - i % 2 : i % 2;
@@ -385,13 +385,13 @@ CORRECTNESS_CASE("quicksort: the largest and the smallest keys", 2)
     try_sort(in);
 }
 
-CORRECTNESS_CASE("quicksort: data that begin anywhere", 2)
+CORRECTNESS_CASE("quicksort: data that begin anywhere", 1)
 {
     for (int at = 1; at < 8; ++at) try_sort(ordered(order::random, 1237), at);
     try_sort(ordered(order::random, 5003), 31);
 }
 
-CORRECTNESS_CASE("quicksort: no keys", 1)
+CORRECTNESS_CASE("quicksort: no keys", 0.5)
 {
     expect_scratch_for_many("quicksort", [](int n) {
         static output<unsigned> none(0);
@@ -401,7 +401,7 @@ CORRECTNESS_CASE("quicksort: no keys", 1)
     try_sort({});
 }
 
-CORRECTNESS_CASE("quicksort: launches are refused", 5)
+CORRECTNESS_CASE("quicksort: launches are refused", 2.5)
 {
     for (int places : {1, 2, 3, 5, 16}) {
         limit_launches(places, true);
@@ -410,8 +410,8 @@ CORRECTNESS_CASE("quicksort: launches are refused", 5)
     try_sort(ordered(order::few, 9001));
 }
 
-SPEED_CASE("quicksort: speed", 8) { race_sorting(order::random); }
+SPEED_CASE("quicksort: speed", 11.5, 5) { race_sorting(order::random); }
 
-SPEED_CASE("quicksort: speed, few values", 4) { race_sorting(order::few); }
+SPEED_CASE("quicksort: speed, few values", 6, 3) { race_sorting(order::few); }
 
-SPEED_CASE("quicksort: speed, up and down again", 3) { race_sorting(order::organ_pipe); }
+SPEED_CASE("quicksort: speed, up and down again", 4.5, 2) { race_sorting(order::organ_pipe); }

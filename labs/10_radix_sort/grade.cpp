@@ -684,37 +684,37 @@ static speed_gates gates(double speedup, const steps &most_bytes, const steps &m
     return gates;
 }
 
-CORRECTNESS_CASE("sort_warps: a few keys", 1)
+CORRECTNESS_CASE("sort_warps: a few keys", 0.5)
 {
     try_warps({7, 14, 4, 1, 0x80000003, 3, 4, 0xffffffff});
     try_warps(random_keys(8));
 }
 
-CORRECTNESS_CASE("sort_warps: sizes around a run and a block", 2)
+CORRECTNESS_CASE("sort_warps: sizes around a run and a block", 1)
 {
     for (int n : {1, 2, 31, 32, 33, 64, 255, 257, 3000}) try_warps(random_keys(std::size_t(n)));
 }
 
-CORRECTNESS_CASE("sort_warps: equal keys, and keys in order", 1)
+CORRECTNESS_CASE("sort_warps: equal keys, and keys in order", 0.5)
 {
     for (const uints &keys : known_orders(200)) try_warps(keys);
     try_warps(uints(77, 0xffffffff));
 }
 
-CORRECTNESS_CASE("sort_warps: single bits", 1) { try_warps(single_bits(1000)); }
+CORRECTNESS_CASE("sort_warps: single bits", 0.5) { try_warps(single_bits(1000)); }
 
-CORRECTNESS_CASE("sort_warps: arrays that begin anywhere", 1)
+CORRECTNESS_CASE("sort_warps: arrays that begin anywhere", 0.5)
 {
     for (int at : {1, 2, 3, 7, 33}) try_warps(random_keys(301), at);
 }
 
-CORRECTNESS_CASE("sort_warps: no keys", 1)
+CORRECTNESS_CASE("sort_warps: no keys", 0.5)
 {
     try_warps(two_falling()); // nothing at all is no answer
     try_warps({});
 }
 
-SPEED_CASE("sort_warps: speed", 3)
+SPEED_CASE("sort_warps: speed", 4.5, 2)
 {
     speed_gates gates;
     gates.speedup = 5;
@@ -725,7 +725,7 @@ SPEED_CASE("sort_warps: speed", 3)
     race(sort(task::runs), gates);
 }
 
-CORRECTNESS_CASE("radix_sort: a few keys", 1)
+CORRECTNESS_CASE("radix_sort: a few keys", 0.5)
 {
     try_sort({7, 14, 4, 1, 0, 12, 5, 4, 9, 15});
     try_sort(random_keys(10));
@@ -735,52 +735,52 @@ CORRECTNESS_CASE("radix_sort: a few keys", 1)
     });
 }
 
-CORRECTNESS_CASE("radix_sort: random keys", 1) { try_sort(random_keys(300)); }
+CORRECTNESS_CASE("radix_sort: random keys", 0.5) { try_sort(random_keys(300)); }
 
-CORRECTNESS_CASE("radix_sort: sizes around a tile", 2)
+CORRECTNESS_CASE("radix_sort: sizes around a tile", 1)
 {
     for (int n : awkward_sizes) try_sort(random_keys(std::size_t(n)));
     for (int n : {4095, 4097}) try_sort(random_keys(std::size_t(n)));
 }
 
-CORRECTNESS_CASE("radix_sort: single bits", 2)
+CORRECTNESS_CASE("radix_sort: single bits", 1)
 {
     try_sort(single_bits(700));
     try_sort(uints{0x80000000, 0, 0x7fffffff, 0xffffffff, 0x10000, 0xffff, 1});
 }
 
-CORRECTNESS_CASE("radix_sort: equal keys, and keys in order", 1)
+CORRECTNESS_CASE("radix_sort: equal keys, and keys in order", 0.5)
 {
     for (const uints &keys : known_orders(1500)) try_sort(keys);
     try_sort(uints(500, 0xffffffff)); // what pads a tile may be a key, too
 }
 
-CORRECTNESS_CASE("radix_sort: many tiles", 2)
+CORRECTNESS_CASE("radix_sort: many tiles", 1)
 {
     try_sort(random_keys(simulated() ? 24011 : 9000001));
     try_sort(few_keys(simulated() ? 9001 : 3000001, 2));
 }
 
 // Of 4096 keys; a row of counts is scanned so many tiles at a time.
-CORRECTNESS_CASE("radix_sort: more tiles than a round", 1) { try_sort(random_keys(33 * 4096 + 7)); }
+CORRECTNESS_CASE("radix_sort: more tiles than a round", 0.5) { try_sort(random_keys(33 * 4096 + 7)); }
 
-CORRECTNESS_CASE("radix_sort: arrays that begin anywhere", 1)
+CORRECTNESS_CASE("radix_sort: arrays that begin anywhere", 0.5)
 {
     for (int at : {1, 2, 3, 33}) try_sort(random_keys(333), at);
 }
 
-CORRECTNESS_CASE("radix_sort: no keys", 1)
+CORRECTNESS_CASE("radix_sort: no keys", 0.5)
 {
     try_sort(two_falling()); // nothing at all is no answer
     try_sort({});
 }
 
-SPEED_CASE("radix_sort: speed", 6)
+SPEED_CASE("radix_sort: speed", 8.5, 4)
 {
     race(sort(task::keys), gates(4.1, {110, 56, 40}, {280, 230, 200}));
 }
 
-CORRECTNESS_CASE("radix_sort_pairs: a few keys", 1)
+CORRECTNESS_CASE("radix_sort_pairs: a few keys", 0.5)
 {
     try_pairs({7, 14, 4, 1, 0, 12, 5, 4, 9, 15});
     try_pairs(random_keys(10));
@@ -790,64 +790,64 @@ CORRECTNESS_CASE("radix_sort_pairs: a few keys", 1)
     });
 }
 
-CORRECTNESS_CASE("radix_sort_pairs: sizes around a tile", 2)
+CORRECTNESS_CASE("radix_sort_pairs: sizes around a tile", 1)
 {
     for (int n : {1, 33, 257, 1023, 4097}) try_pairs(random_keys(std::size_t(n)));
 }
 
-CORRECTNESS_CASE("radix_sort_pairs: equal keys", 3)
+CORRECTNESS_CASE("radix_sort_pairs: equal keys", 2)
 {
     for (int count : {1, 2, 40}) try_pairs(few_keys(1300, count));
     try_pairs(few_keys(9001, 5));
 }
 
-CORRECTNESS_CASE("radix_sort_pairs: many tiles", 1)
+CORRECTNESS_CASE("radix_sort_pairs: many tiles", 0.5)
 {
     try_pairs(random_keys(simulated() ? 10021 : 9000001));
 }
 
-CORRECTNESS_CASE("radix_sort_pairs: arrays that begin anywhere", 1)
+CORRECTNESS_CASE("radix_sort_pairs: arrays that begin anywhere", 0.5)
 {
     for (int at : {1, 2, 3}) try_pairs(random_keys(333), at, 33 - at);
 }
 
-CORRECTNESS_CASE("radix_sort_pairs: no keys", 1)
+CORRECTNESS_CASE("radix_sort_pairs: no keys", 0.5)
 {
     try_pairs(two_falling());
     try_pairs({});
 }
 
-SPEED_CASE("radix_sort_pairs: speed", 3)
+SPEED_CASE("radix_sort_pairs: speed", 4.5, 2)
 {
     race(sort(task::pairs), gates(2.8, {180, 92, 74}, {480, 400, 340}));
 }
 
-CORRECTNESS_CASE("radix_sort_floats: a few numbers", 1)
+CORRECTNESS_CASE("radix_sort_floats: a few numbers", 0.5)
 {
     try_floats({7, -14, 4, 1, 0, -0.5f, 1e30f, -1e-30f, 4, -3});
     try_floats(random_numbers(10));
 }
 
-CORRECTNESS_CASE("radix_sort_floats: zeros and infinities", 2) { try_floats(special_numbers(700)); }
+CORRECTNESS_CASE("radix_sort_floats: zeros and infinities", 1) { try_floats(special_numbers(700)); }
 
-CORRECTNESS_CASE("radix_sort_floats: sizes around a tile", 2)
+CORRECTNESS_CASE("radix_sort_floats: sizes around a tile", 1)
 {
     for (int n : {1, 33, 257, 1023, 4097}) try_floats(random_numbers(std::size_t(n)));
 }
 
-CORRECTNESS_CASE("radix_sort_floats: many tiles", 1)
+CORRECTNESS_CASE("radix_sort_floats: many tiles", 0.5)
 {
     try_floats(random_numbers(simulated() ? 10021 : 9000001), 3);
 }
 
-CORRECTNESS_CASE("radix_sort_floats: no numbers", 1)
+CORRECTNESS_CASE("radix_sort_floats: no numbers", 0.5)
 {
     const float low = random_floats(1)[0];
     try_floats({low + 1, low});
     try_floats({});
 }
 
-SPEED_CASE("radix_sort_floats: speed", 3)
+SPEED_CASE("radix_sort_floats: speed", 4.5, 2)
 {
     race(sort<float>(task::numbers), gates(4.1, {110, 56, 40}, {280, 230, 200}));
 }

@@ -486,35 +486,35 @@ static counted_gate branches_computed()
         [](const counted &c) { return share(c.multiplications, branching::multiplications()); });
 }
 
-CORRECTNESS_CASE("add_pipelined: a few elements", 2) { try_add(10, 3); }
+CORRECTNESS_CASE("add_pipelined: a few elements", 1.5) { try_add(10, 3); }
 
-CORRECTNESS_CASE("add_pipelined: sizes around a block and a piece", 3)
+CORRECTNESS_CASE("add_pipelined: sizes around a block and a piece", 2)
 {
     for (int n : {1, 2, 3, 5, 31, 33, 255, 256, 257, 1025, 4099, 8191}) try_add(std::size_t(n), 4);
     for (int n : {1024, 8192, 16384}) try_add(std::size_t(n), 1); // where pieces leave no rest
     try_add(50021, 2);
 }
 
-CORRECTNESS_CASE("add_pipelined: rounds and places", 2)
+CORRECTNESS_CASE("add_pipelined: rounds and places", 1.5)
 {
     for (int rounds : {0, 1, 2, 7, 100}) try_add(700, rounds);
     for (int at = 0; at < 8; ++at) try_add(1237, 2, at % 4, at / 2, 7 - at);
     try_add(0, 3);
 }
 
-CORRECTNESS_CASE("add_pipelined: streams as late as can be", 4)
+CORRECTNESS_CASE("add_pipelined: streams as late as can be", 2.5)
 {
     run_streams(stream_work::late);
     for (int n : {7, 1000, 70001}) try_add(std::size_t(n), 3);
 }
 
-CORRECTNESS_CASE("add_pipelined: streams in any order", 2)
+CORRECTNESS_CASE("add_pipelined: streams in any order", 1.5)
 {
     run_streams(stream_work::shuffled);
     for (int n : {9, 3001, 70001}) try_add(std::size_t(n), 2);
 }
 
-SPEED_CASE("add_pipelined: speed", 11)
+SPEED_CASE("add_pipelined: speed", 11.5, 7)
 {
     speed_gates gates;
     gates.speedup = 1.35;
@@ -530,9 +530,9 @@ SPEED_CASE("add_pipelined: speed", 11)
     race(add_race(rounds), gates);
 }
 
-CORRECTNESS_CASE("merge_images: a small batch", 2) { try_merge(5, 3, 4); }
+CORRECTNESS_CASE("merge_images: a small batch", 1.5) { try_merge(5, 3, 4); }
 
-CORRECTNESS_CASE("merge_images: images of any size and number", 2)
+CORRECTNESS_CASE("merge_images: images of any size and number", 1)
 {
     for (int count : {1, 2, 3, 5, 9}) try_merge(17, 13, count);
     for (int width : {1, 32, 257}) try_merge(width, 3, 6, width % 7, width % 5, width % 3);
@@ -541,19 +541,19 @@ CORRECTNESS_CASE("merge_images: images of any size and number", 2)
     try_merge(7, 7, 0);
 }
 
-CORRECTNESS_CASE("merge_images: streams as late as can be", 2)
+CORRECTNESS_CASE("merge_images: streams as late as can be", 1)
 {
     run_streams(stream_work::late);
     for (int count : {1, 3, 11}) try_merge(101, 33, count);
 }
 
-CORRECTNESS_CASE("merge_images: streams in any order", 1)
+CORRECTNESS_CASE("merge_images: streams in any order", 0.5)
 {
     run_streams(stream_work::shuffled);
     for (int count : {2, 11}) try_merge(101, 33, count);
 }
 
-SPEED_CASE("merge_images: both ways at once", 6)
+SPEED_CASE("merge_images: both ways at once", 6.5, 0)
 {
     // Time is shown, not graded: see the handout.
     speed_gates gates;
@@ -567,9 +567,9 @@ SPEED_CASE("merge_images: both ways at once", 6)
     race(images, gates);
 }
 
-CORRECTNESS_CASE("diamond: a few elements", 2) { try_diamond(10, 3); }
+CORRECTNESS_CASE("diamond: a few elements", 1) { try_diamond(10, 3); }
 
-CORRECTNESS_CASE("diamond: sizes, rounds and places", 2)
+CORRECTNESS_CASE("diamond: sizes, rounds and places", 1)
 {
     for (int n : {1, 2, 32, 255, 257, 1025, 5003}) try_diamond(std::size_t(n), 2);
     for (int rounds : {0, 1, 50}) try_diamond(300, rounds, rounds % 4, 3);
@@ -582,20 +582,20 @@ CORRECTNESS_CASE("diamond: sizes, rounds and places", 2)
            "before the function returns.");
 }
 
-CORRECTNESS_CASE("diamond: streams as late as can be", 3)
+CORRECTNESS_CASE("diamond: streams as late as can be", 2)
 {
     run_streams(stream_work::late);
     for (int n : {3, 1000}) try_diamond(std::size_t(n), 4);
 }
 
-CORRECTNESS_CASE("diamond: streams in any order", 2)
+CORRECTNESS_CASE("diamond: streams in any order", 1)
 {
     run_streams(stream_work::shuffled);
     for (int n = 20; n < 40; ++n) try_diamond(std::size_t(n), 3);
     try_diamond(2000, 2);
 }
 
-SPEED_CASE("diamond: two branches at once", 4)
+SPEED_CASE("diamond: two branches at once", 4, 3)
 {
     speed_gates gates;
     gates.speedup = 1.35;

@@ -655,38 +655,38 @@ template <class F> static void late_and_shuffled(F tries)
     }
 }
 
-CORRECTNESS_CASE("peer_table: who reaches whom", 1)
+CORRECTNESS_CASE("peer_table: who reaches whom", 0.5)
 {
     for (int members : few_members) try_peer_table(members);
 }
 
-CORRECTNESS_CASE("peer_table: some have no access", 2)
+CORRECTNESS_CASE("peer_table: some have no access", 1)
 {
     const pairs closed = {{0, 1}, {2, 0}, {1, 3}, {3, 1}, {3, 2}};
     close_peers(closed);
     for (int members : {2, 4, 7}) try_peer_table(members, closed);
 }
 
-CORRECTNESS_CASE("broadcast: two members", 1) { try_broadcast(2, 10); }
+CORRECTNESS_CASE("broadcast: two members", 0.5) { try_broadcast(2, 10); }
 
-CORRECTNESS_CASE("broadcast: any number of members", 2)
+CORRECTNESS_CASE("broadcast: any number of members", 1)
 {
     for (int members : few_members) try_broadcast(members, 1001);
 }
 
-CORRECTNESS_CASE("broadcast: any number of elements", 1)
+CORRECTNESS_CASE("broadcast: any number of elements", 0.5)
 {
     for (int n : {1, 3, 4097, 50003, 0}) try_broadcast(4, n);
 }
 
-CORRECTNESS_CASE("broadcast: work that comes late", 2)
+CORRECTNESS_CASE("broadcast: work that comes late", 1)
 {
     late_and_shuffled([] {
         for (int members : {2, 3, 4, 6}) try_broadcast(members, 20001);
     });
 }
 
-CORRECTNESS_CASE("broadcast: no access to each other", 1)
+CORRECTNESS_CASE("broadcast: no access to each other", 0.5)
 {
     close_peers(across);
     try_broadcast(4, 5000);
@@ -694,7 +694,7 @@ CORRECTNESS_CASE("broadcast: no access to each other", 1)
     try_broadcast(4, 5000);
 }
 
-SPEED_CASE("broadcast: what is sent", 2)
+SPEED_CASE("broadcast: what is sent", 4.5, 0)
 {
     speed_gates gates;
     gates.counted = {
@@ -711,27 +711,27 @@ SPEED_CASE("broadcast: what is sent", 2)
     race(broadcast_race(), gates);
 }
 
-CORRECTNESS_CASE("all_reduce: two members", 1) { try_all_reduce(2, 10); }
+CORRECTNESS_CASE("all_reduce: two members", 0.5) { try_all_reduce(2, 10); }
 
-CORRECTNESS_CASE("all_reduce: any number of members", 2)
+CORRECTNESS_CASE("all_reduce: any number of members", 1)
 {
     for (int members : few_members) try_all_reduce(members, 1003);
 }
 
-CORRECTNESS_CASE("all_reduce: any number of elements", 2)
+CORRECTNESS_CASE("all_reduce: any number of elements", 1)
 {
     for (int n : {1, 2, 3, 5, 4097, 50003, 0}) try_all_reduce(4, n);
     try_all_reduce(3, 4);
 }
 
-CORRECTNESS_CASE("all_reduce: work that comes late", 2)
+CORRECTNESS_CASE("all_reduce: work that comes late", 1)
 {
     late_and_shuffled([] {
         for (int members : {2, 3, 4, 6}) try_all_reduce(members, 9001);
     });
 }
 
-CORRECTNESS_CASE("all_reduce: no access to each other", 1)
+CORRECTNESS_CASE("all_reduce: no access to each other", 0.5)
 {
     close_peers(across);
     try_all_reduce(4, 5001);
@@ -739,7 +739,7 @@ CORRECTNESS_CASE("all_reduce: no access to each other", 1)
     try_all_reduce(4, 5001);
 }
 
-SPEED_CASE("all_reduce: what is sent", 3)
+SPEED_CASE("all_reduce: what is sent", 6.5, 0)
 {
     speed_gates gates;
     gates.counted = {
@@ -752,7 +752,7 @@ SPEED_CASE("all_reduce: what is sent", 3)
     race(reduce_race(), gates);
 }
 
-SPEED_CASE("all_reduce: speed", 2)
+SPEED_CASE("all_reduce: speed", 4.5, 10)
 {
     expect(simulated() || device().devices > 1, verdict::SKIPPED,
            "With one GPU nothing travels between devices, so there is nothing to time.");
@@ -767,7 +767,7 @@ SPEED_CASE("all_reduce: speed", 2)
     race(reduce_race(), gates);
 }
 
-CORRECTNESS_CASE("eliminate: a few equations", 1)
+CORRECTNESS_CASE("eliminate: a few equations", 0.5)
 {
     for (int members : {1, 2}) {
         try_eliminate({2, 1, 5, 1, 3, 10}, 2, members);
@@ -775,7 +775,7 @@ CORRECTNESS_CASE("eliminate: a few equations", 1)
     }
 }
 
-CORRECTNESS_CASE("eliminate: any size, any number of members", 3)
+CORRECTNESS_CASE("eliminate: any size, any number of members", 1)
 {
     for (int n : {1, 2, 15, 33}) try_eliminate(random_system(n), n, 4);
     for (int members : {1, 2, 3, 5, 7}) try_eliminate(random_system(35), 35, members);
@@ -786,7 +786,7 @@ CORRECTNESS_CASE("eliminate: any size, any number of members", 3)
     try_eliminate({}, 0, 2);
 }
 
-CORRECTNESS_CASE("eliminate: pivots that are too small", 2)
+CORRECTNESS_CASE("eliminate: pivots that are too small", 1)
 {
     double other = 1 + random_between(0, 5);
     for (int members : {1, 2}) {
@@ -806,7 +806,7 @@ CORRECTNESS_CASE("eliminate: pivots that are too small", 2)
     try_eliminate(system, 40, 3);
 }
 
-CORRECTNESS_CASE("eliminate: singular systems", 2)
+CORRECTNESS_CASE("eliminate: singular systems", 1)
 {
     try_eliminate({3, 6}, 1, 1); // finding all systems singular is no answer
     try_singular({0, 1}, 1, 1, "0 * x = 1.");
@@ -822,7 +822,7 @@ CORRECTNESS_CASE("eliminate: singular systems", 2)
     }
 }
 
-CORRECTNESS_CASE("eliminate: nearly singular systems", 1)
+CORRECTNESS_CASE("eliminate: nearly singular systems", 0.5)
 {
     doubles hilbert;
     for (int i = 0; i < 11; ++i)
@@ -834,20 +834,20 @@ CORRECTNESS_CASE("eliminate: nearly singular systems", 1)
     try_eliminate(system, 40, 4);
 }
 
-CORRECTNESS_CASE("eliminate: work that comes late", 2)
+CORRECTNESS_CASE("eliminate: work that comes late", 1)
 {
     late_and_shuffled([] {
         for (int members : {2, 3, 4}) try_eliminate(random_system(35), 35, members);
     });
 }
 
-CORRECTNESS_CASE("eliminate: no access to each other", 1)
+CORRECTNESS_CASE("eliminate: no access to each other", 0.5)
 {
     close_all_peers();
     try_eliminate(random_system(35), 35, 4);
 }
 
-SPEED_CASE("eliminate: who works, who waits", 1)
+SPEED_CASE("eliminate: who works, who waits", 2, 0)
 {
     constexpr double n = 96;
     // Of each of four members: to allocate, to hand over its columns, to bring them home, to free.
@@ -876,15 +876,15 @@ SPEED_CASE("eliminate: who works, who waits", 1)
     race(eliminate_race(), gates);
 }
 
-CORRECTNESS_CASE("merge_images: a few images", 1) { try_merge(5, 4, 6, 2); }
+CORRECTNESS_CASE("merge_images: a few images", 0.5) { try_merge(5, 4, 6, 2); }
 
-CORRECTNESS_CASE("merge_images: any number of images and members", 1)
+CORRECTNESS_CASE("merge_images: any number of images and members", 0.5)
 {
     for (int count : {9, 1, 3, 4, 0}) try_merge(33, 7, count, 4);
     for (int members : few_members) try_merge(11, 3, 10, members);
 }
 
-SPEED_CASE("merge_images: a share for each", 2)
+SPEED_CASE("merge_images: a share for each", 4.5, 0)
 {
     constexpr double n = 61.0 * 40 * 16;
     speed_gates gates;
@@ -928,12 +928,12 @@ static void solve_on_devices_of_ranks(int ranks, int n)
     expect_eliminated_by_kernels(n);
 }
 
-CORRECTNESS_CASE("eliminate_ranks: two ranks", 2)
+CORRECTNESS_CASE("eliminate_ranks: two ranks", 0.5)
 {
     for (int n : {1, 2, 33, simulated() ? 50 : 1000, 0}) solve_on_devices_of_ranks(2, n);
 }
 
-CORRECTNESS_CASE("eliminate_ranks: a tiny first pivot, and an ill-conditioned system", 1)
+CORRECTNESS_CASE("eliminate_ranks: a tiny first pivot, and an ill-conditioned system", 0.5)
 {
     run_on_ranks(2);
     doubles system = {1e-20, 1, 3, 4, 2 + double(random_between(0, 5)), 10.5};
@@ -951,7 +951,7 @@ CORRECTNESS_CASE("eliminate_ranks: a tiny first pivot, and an ill-conditioned sy
     solve_on_ranks(2, hilbert, 10);
 }
 
-CORRECTNESS_CASE("eliminate_ranks: singular systems", 1)
+CORRECTNESS_CASE("eliminate_ranks: singular systems", 0.5)
 {
     run_on_ranks(2);
     const int n = 20, zero = random_between(1, n - 1);
@@ -968,7 +968,7 @@ CORRECTNESS_CASE("eliminate_ranks: singular systems", 1)
     expect_alike(2);
 }
 
-CORRECTNESS_CASE("eliminate_ranks: every rank does its share", 2)
+CORRECTNESS_CASE("eliminate_ranks: every rank does its share", 0.5)
 {
     const int n = 100;
     const doubles system = random_system(n);
@@ -997,7 +997,7 @@ CORRECTNESS_CASE("eliminate_ranks: every rank does its share", 2)
                "sends or collective calls.");
 }
 
-CORRECTNESS_CASE("eliminate_ranks: four ranks", 2)
+CORRECTNESS_CASE("eliminate_ranks: four ranks", 0.5)
 {
     // Last, since these ranks must be started. Where they share a GPU, each turn that they take on
     // it costs time.

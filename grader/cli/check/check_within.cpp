@@ -47,33 +47,31 @@ std::string files_of_lab(const toolchain &t, const lab &l)
     return text;
 }
 
-struct speed_case {
+struct timed_case {
     std::string name;
-    int points;
+    double points;
 };
 
-// Reads the speed cases from a grader's list: "speed         4 points  scale_columns: speed".
-std::vector<speed_case> speed_cases_of(const toolchain &t, const lab &l)
+// Reads the timed cases from a grader's list: "clock       10 points  scale_columns: speed, timed".
+std::vector<timed_case> timed_cases_of(const toolchain &t, const lab &l)
 {
     exit_result e = run_program({t.grader(l), "--list"});
     if (!e.ok()) throw machine_error(fmt::format("{} --list {}", t.grader(l), e.words()));
-    std::vector<speed_case> result;
+    std::vector<timed_case> result;
     for (const std::string &line : lines(e.text)) {
-        int points = 0, at = 0;
-        if (std::sscanf(line.c_str(), "speed %d points %n", &points, &at) == 1 && at > 0)
+        double points = 0;
+        int at = 0;
+        if (std::sscanf(line.c_str(), "clock %lf points %n", &points, &at) == 1 && at > 0)
             result.push_back({trimmed(line.substr(std::size_t(at))), points});
     }
     return result;
 }
 
-// Returns the timed case with the most points; empty: there is none. Cases that are not timed are
-// decided by counters, as on the simulator.
-std::string headline_of(const std::vector<speed_case> &cases)
+// Returns the timed case with the most points; empty: there is none.
+std::string headline_of(const std::vector<timed_case> &cases)
 {
-    const speed_case *best = nullptr;
-    for (const speed_case &c : cases)
-        if (c.name.find(": speed") != c.name.npos && (!best || c.points > best->points)) best = &c;
-    return best ? best->name : "";
+    auto best = std::ranges::max_element(cases, {}, &timed_case::points);
+    return best != cases.end() ? best->name : "";
 }
 
 // The verdicts that a wrong submission may get on a GPU if it can pass there by chance and gets
@@ -89,7 +87,7 @@ std::string verdicts_by_chance(const std::string &found)
 
 // Restricts a wrong submission to the case that it is about or may pass. If its first lines cannot
 // be read, that becomes its finding, and it is not graded.
-check_task narrowed(const toolchain &t, check_task work, const std::vector<speed_case> &speeds,
+check_task narrowed(const toolchain &t, check_task work, const std::vector<timed_case> &speeds,
                     const std::string &backend)
 {
     expectation e;
@@ -106,7 +104,7 @@ check_task narrowed(const toolchain &t, check_task work, const std::vector<speed
     work.case_name = e.case_name;
     static const std::vector<std::string> by_clock = {"TIMEOUT", "RESOURCE_LIMIT", "LATE_WRITE"};
     const bool timed = std::ranges::any_of(
-        speeds, [&](const speed_case &c) { return e.case_name.empty() || c.name == e.case_name; });
+        speeds, [&](const timed_case &c) { return e.case_name.empty() || c.name == e.case_name; });
     work.alone = timed || std::ranges::find(by_clock, e.verdict) != by_clock.end();
     return work;
 }
@@ -114,7 +112,7 @@ check_task narrowed(const toolchain &t, check_task work, const std::vector<speed
 // Plans the gradings of each submission; those of the lab's headline case are separate.
 std::vector<check_task> planned(const toolchain &t, const lab &l, const std::string &backend)
 {
-    const std::vector<speed_case> speeds = speed_cases_of(t, l);
+    const std::vector<timed_case> speeds = timed_cases_of(t, l);
     const std::string files = files_of_lab(t, l), headline = l.test ? "" : headline_of(speeds);
     std::vector<check_task> tasks;
     for (check_task &work : tasks_of(t, l, backend)) {

@@ -34,7 +34,7 @@ bool correctness(const case_view &c)
 {
     // A speed case with a wrong answer counts as incorrect, not as slow.
     static const std::vector<std::string> about_speed = {"PASS", "TOO_SLOW", "INCONCLUSIVE"};
-    return c.kind != "speed" || std::ranges::find(about_speed, c.verdict) == about_speed.end();
+    return c.kind == "correctness" || std::ranges::find(about_speed, c.verdict) == about_speed.end();
 }
 
 // Returns the functions that are not written at all: all their cases, except skipped ones, say so.
@@ -54,11 +54,11 @@ double required_of(const json &c, const char *gate)
     return number_at(c.value(gate, json()), "required");
 }
 
-bool has_gate(const case_view &c, const std::string &backend)
+bool has_gate(const case_view &c)
 {
-    if (c.kind != "speed" || c.verdict == "SKIPPED") return false;
-    bool timed = required_of(*c.whole, "speedup") > 0 || required_of(*c.whole, "fraction") > 0;
-    if (backend == "gpu" && timed) return true;
+    if (c.kind == "correctness" || c.verdict == "SKIPPED") return false;
+    if (c.kind == "clock")
+        return required_of(*c.whole, "speedup") > 0 || required_of(*c.whole, "fraction") > 0;
     return c.whole->contains("counters") && !c.whole->at("counters").empty();
 }
 
@@ -66,13 +66,13 @@ bool has_gate(const case_view &c, const std::string &backend)
 bool naive_may_pass(const case_view &c) { return c.whole->value("naive_may_pass", false); }
 
 // Naive must fail all the other gates: one that it passes is useless.
-check_finding gates_separate(const lab_view &naive, const std::string &backend)
+check_finding gates_separate(const lab_view &naive)
 {
     check_finding f{"naive misses every speed gate that the solution must reach", {}};
     bool any = false;
     for (const case_view &c : naive.cases) {
-        any = any || has_gate(c, backend);
-        if (has_gate(c, backend) && c.passed() && !naive_may_pass(c))
+        any = any || has_gate(c);
+        if (has_gate(c) && c.passed() && !naive_may_pass(c))
             f.fault += fmt::format("{}{} passes", f.fault.empty() ? "" : "; ", c.name);
     }
     if (!any) f.fault = "no speed case has a gate";
@@ -162,7 +162,7 @@ std::vector<check_finding> judge(const toolchain &t, const check_task &work, con
     case check_role::naive:
         // Test labs need no gates that naive fails.
         if (work.of->test || !work.whole()) return {{"naive is right", wrong}};
-        return {{"naive is right", wrong}, gates_separate(l, backend)};
+        return {{"naive is right", wrong}, gates_separate(l)};
     case check_role::library:
         return {judge_library(t, work, l, backend)};
     case check_role::rung:

@@ -146,19 +146,20 @@ std::vector<verdict_change> read_changes(const std::string &path)
     return changes;
 }
 
-graded_submission rows_of(const lab_view &graded, const std::string &submission, bool timed)
+graded_submission rows_of(const lab_view &graded, const std::string &submission)
 {
     graded_submission g{submission, graded_submission::whole, {}};
     for (const case_view &c : graded.cases) {
         // Other skipped cases count, because the submission used what the simulator lacks.
-        const bool no_mpi =
+        const bool not_judged =
             c.verdict == "SKIPPED" && c.whole && !c.whole->value("unsupported", false);
-        if (c.verdict == "INFRA_ERROR" || no_mpi) {
+        if (not_judged && c.kind != "correctness") continue; // the other backend judges it
+        if (c.verdict == "INFRA_ERROR" || not_judged) {
             g.how = graded_submission::some_cases;
             continue;
         }
         std::string points;
-        if (!timed || c.kind != "speed") points = fmt::format("{:g}/{:g}", c.points, c.max_points);
+        if (c.kind != "clock") points = fmt::format("{:g}/{:g}", c.points, c.max_points);
         g.rows.push_back({submission, c.name, c.verdict, points, {}, {}});
     }
     std::ranges::sort(g.rows, {}, row_id_of);

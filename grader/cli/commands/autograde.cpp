@@ -2,10 +2,12 @@
 #include "commands.hpp"
 
 #include "cli/grading/backend.hpp"
+#include "cli/grading/grade_on_both.hpp"
 #include "cli/results/class_results.hpp"
 #include "cli/results/lab_names.hpp"
 #include "cli/results/stub_original.hpp"
 #include "cli/results/submission_folder.hpp"
+#include "cli/submission/ninja.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "cli/support/parallel_for.hpp"
@@ -15,8 +17,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -29,11 +33,15 @@ namespace {
 struct work {
     const lab *of;
     grade_row row;
+    prepared_grade prepared = {};
+    std::optional<graded> by_simulator = {}; // of a grade that a GPU has still to complete
 };
 
 void require_sandbox(const toolchain &t, const lab &any, const std::string &backend)
 {
-    const std::string problem = find_sandbox(t, any, backend).problem;
+    std::string problem;
+    for (const std::string &with : linked_with(backend))
+        if (problem.empty()) problem = find_sandbox(t, any, with).problem;
     if (problem.empty()) return;
     throw machine_error(fmt::format(
         "This machine cannot shut a submission off from its files and processes ({}), and "
@@ -51,6 +59,7 @@ void fill_row(grade_row &row, graded g, const todo_list &todos)
     row.points = l.points;
     if (l.max_points > 0) row.max_points = l.max_points; // a broken grader reports none
     row.open_points = l.open_points;
+    if (l.clock.max_points > 0) row.clock = l.clock;
     for (const std::string &note : open_notes(l)) row.open.push_back(on_one_line(note, 4000, ' '));
     for (const case_view &c : l.cases) ++row.verdicts[c.verdict];
     const case_view *f = first_to_mend(l, todos); // as watch orders them
@@ -60,18 +69,47 @@ void fill_row(grade_row &row, graded g, const todo_list &todos)
 }
 
 // An error with one student's file, the student's or ours, ends only that row.
-void carry_out(const toolchain &t, work &w, const grade_options &options, const todo_list &todos)
+template <typename F> void in_row(work &w, F part)
 {
     if (w.row.file.empty()) return;
     try {
-        subject what = file_of(w.row.file);
-        fill_row(w.row, grade_one(t, *w.of, what, options), todos);
+        part(file_of(w.row.file));
     } catch (const stop_requested &) {
         throw;
     } catch (const std::exception &e) {
         w.row.status = "error";
         w.row.add_problem(e.what());
     }
+}
+
+// Compiles the file, and grades it on the simulator if that has a part.
+void begin(const toolchain &t, work &w, grade_options options, const todo_list &todos)
+{
+    in_row(w, [&](const subject &what) {
+        w.prepared = prepare_grade(t, *w.of, what, options);
+        if (options.backend == "gpu" && w.prepared.refused.is_null()) return;
+        const bool whole = options.backend == "sim" || !w.prepared.refused.is_null();
+        options.backend = "sim";
+        graded g = grade_prepared(t, *w.of, what, w.prepared, options);
+        if (whole)
+            fill_row(w.row, std::move(g), todos);
+        else
+            w.by_simulator = std::move(g);
+    });
+}
+
+// Does what needs the GPU.
+void complete(const toolchain &t, work &w, const grade_options &options, const todo_list &todos)
+{
+    if (!w.prepared.refused.is_null() || !w.prepared.workers.contains("gpu")) return;
+    in_row(w, [&](const subject &what) {
+        if (w.row.status == "error") return;
+        fill_row(w.row,
+                 w.by_simulator
+                     ? add_gpu(t, *w.of, what, w.prepared, std::move(*w.by_simulator), options)
+                     : grade_prepared(t, *w.of, what, w.prepared, options),
+                 todos);
+    });
 }
 
 std::string skipped_words(const std::vector<std::string> &names)
@@ -141,7 +179,7 @@ std::vector<work> work_of(const toolchain &t, const std::vector<student_files> &
     for (const std::string &name : names)
         items.push_back({&lab_called(t, name), file_of("stub.cu")});
     build_for_grading(t, items, options.backend, progress);
-    std::map<std::string, double> offered;
+    std::map<std::string, offered_points> offered;
     for (const std::string &name : names) offered[name] = points_offered(t, lab_called(t, name));
     std::vector<work> all;
     for (const student_files &student : students)
@@ -153,13 +191,14 @@ std::vector<work> work_of(const toolchain &t, const std::vector<student_files> &
             w.row.file = h.file;
             w.row.status = h.unreadable ? "error" : "missing";
             w.row.problem = h.problem;
-            w.row.max_points = offered[name];
+            w.row.max_points = offered[name].points;
+            w.row.clock.max_points = offered[name].clock;
             all.push_back(std::move(w));
         }
     return all;
 }
 
-constexpr int points_width = 18; // fits "50 / 50, 50 open"
+constexpr int points_width = 20, clock_width = 9; // fit "39.5 / 40, 40 open" and "9.5 / 10"
 
 // A file that a fault of ours left ungraded must not look like one with zero points.
 std::string points_shown(const grade_row &row)
@@ -172,8 +211,9 @@ void print_row(const grade_row &row, int student, int lab, const terminal &out)
 {
     std::string what = row.first_failure.empty() ? row.status : row.first_failure;
     if (row.status == "pass") what = good(out, what);
-    fmt::print("{}{}{}{}\n", padded(row.student, student), padded(row.lab, lab),
-               padded(points_shown(row), points_width), what);
+    fmt::print("{}{}{}{}{}\n", padded(row.student, student), padded(row.lab, lab),
+               padded(points_shown(row), points_width), padded(row.without_grade() ? "" : clock_shown(row.clock), clock_width),
+               what);
     if (!row.problem.empty()) fmt::print("    {}\n", wrapped(row.problem, out.width, 4));
 }
 
@@ -253,8 +293,8 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
     if (!handed.skipped.empty())
         fmt::print("{}\n\n", wrapped(skipped_words(handed.skipped), out.width, 2));
     int student = width_of(all, &grade_row::student) + 2, lab = width_of(all, &grade_row::lab) + 2;
-    fmt::print("{}{}{}{}\n", padded("student", student), padded("lab", lab),
-               padded("points", points_width), "first failure");
+    fmt::print("{}{}{}{}{}\n", padded("student", student), padded("lab", lab),
+               padded("points", points_width), padded("clock", clock_width), "first failure");
     std::vector<grade_row> rows;
     kept_table csv{"--csv", wanted.csv_file}, document{"--json", wanted.json_file};
     std::string unprinted; // why a row was not printed; empty: all rows were
@@ -273,11 +313,21 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
             progress.say(
                 fmt::format("grading {}/{}: {}", i + 2, all.size(), all[i + 1].row.student));
     };
-    // Two graders on one GPU would spoil each other's times.
-    unsigned max_parallel = options.backend == "gpu" ? 1 : cores();
+    // Compilers and simulators use all cores. Then the GPU has the machine for itself, one file at a
+    // time, since two graders on it would spoil each other's times.
+    const bool timed = options.backend != "sim";
+    auto note = [&](std::size_t i) {
+        progress.say(fmt::format("compiled{} {}/{}", options.backend == "both" ? " and counted" : "",
+                                 i + 1, all.size()));
+    };
+    const std::function<void(std::size_t)> done = timed ? note : std::function(report);
     parallel_for(
-        all.size(), max_parallel,
-        [&](std::size_t i) { carry_out(t, all[i], options, todos.at(all[i].of->name)); }, report);
+        all.size(), cores(),
+        [&](std::size_t i) { begin(t, all[i], options, todos.at(all[i].of->name)); }, done);
+    for (std::size_t i = 0; timed && i < all.size(); ++i) {
+        complete(t, all[i], options, todos.at(all[i].of->name));
+        report(i);
+    }
     print_open(rows, out);
     auto count = [&](const std::string &status) {
         return std::ranges::count(rows, status, &grade_row::status);

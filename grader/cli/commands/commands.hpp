@@ -69,6 +69,7 @@ struct convert_options {
     std::string file, format; // "-": standard input
     std::string output;       // empty: standard output
     std::string student;      // one of a class; empty: `file` is one result
+    bool clock = false;       // the course counts the points of the clock
 };
 // Writes a result in the format of a course system. Throws usage_error if something cannot be read
 // or written; then nothing is written.

@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <iostream>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 namespace cli {
@@ -58,7 +59,7 @@ json parsed(const convert_options &options)
     if (!wrong.empty())
         throw usage_error(
             fmt::format("{} {}. Give the file that grade --json wrote.", shown, wrong));
-    return document;
+    return as_counted(std::move(document), options.clock);
 }
 
 void write_file(const std::string &path, const std::string &text)

@@ -53,7 +53,7 @@ std::string choose_backend(const toolchain &t, const lab &any, grade_options &op
     }
     std::string reason = reason_no_gpu(t, any, progress);
     if (reason.empty()) {
-        options.backend = "gpu";
+        if (options.backend == "auto") options.backend = "both";
         return {};
     }
     std::string words =
@@ -61,7 +61,7 @@ std::string choose_backend(const toolchain &t, const lab &any, grade_options &op
                     "missing; --backend sim grades in the simulator",
                     reason);
     if (options.require_gpu) throw machine_error(words);
-    if (options.backend == "gpu") throw no_device_error(words);
+    if (options.backend != "auto") throw no_device_error(words);
     options.backend = "sim";
     return reason;
 }

@@ -1,6 +1,7 @@
 // Runs a lab's grader on one implementation.
 #include "grader_run.hpp"
 
+#include "grade_on_both.hpp"
 #include "cli/submission/ninja.hpp"
 #include "cli/submission/submission.hpp"
 #include "cli/support/errors.hpp"
@@ -37,19 +38,12 @@ std::string replay_folder(const toolchain &t, const subject &what)
     return {};
 }
 
-// One implementation's programs: linked for the backend and, on gpu, also with the simulator,
-// which does the counting. Empty: not linked.
-struct workers_of {
-    std::string graded, counted;
-    std::vector<std::string> warnings = {}; // the compiler's, about the submission
-};
-
 // The grader's request; its fields are described in runner/grading_request.hpp.
-json request_of(const toolchain &t, const lab &l, const subject &what, const workers_of &worker,
+json request_of(const toolchain &t, const lab &l, const subject &what, const std::string &worker,
                 const grade_options &options, const std::string &result_file)
 {
     json r = {{"backend", options.backend},
-              {"worker", worker.graded},
+              {"worker", worker},
               {"naive", t.program(l, "naive", options.backend)},
               {"submission", what.name},
               {"source", t.shown(what.source)},
@@ -60,13 +54,7 @@ json request_of(const toolchain &t, const lab &l, const subject &what, const wor
     auto add = [&](const char *field, const std::string &value) {
         if (!value.empty()) r[field] = value;
     };
-    if (options.backend == "gpu") {
-        if (!worker.counted.empty()) {
-            r["counting_worker"] = worker.counted;
-            r["counting_naive"] = t.program(l, "naive", "sim");
-        }
-        if (l.library) r["library"] = t.program(l, "library", "gpu");
-    }
+    if (options.backend == "gpu" && l.library) r["library"] = t.program(l, "library", "gpu");
     add("mpirun", l.mpirun);
     if (options.replays) add("replays", replay_folder(t, what));
     add("pictures", options.picture_folder);
@@ -137,9 +125,11 @@ graded read_result(const toolchain &t, const lab &l, const subject &what,
     return g;
 }
 
-graded run_grader(const toolchain &t, const lab &l, const subject &what, const workers_of &worker,
-                  const grade_options &options, const grade_progress &progress)
+graded run_grader(const toolchain &t, const lab &l, const subject &what,
+                  const prepared_grade &prepared, const grade_options &options,
+                  const grade_progress &progress)
 {
+    const std::string &worker = prepared.workers.at(options.backend);
     temporary_name result(t.build_root + "/submissions");
     child c;
     c.arguments = {t.grader(l)};
@@ -163,8 +153,8 @@ graded run_grader(const toolchain &t, const lab &l, const subject &what, const w
     if (e.what == exit_result::not_started)
         throw machine_error(fmt::format("{} {}", t.grader(l), e.words()));
     e.text = std::move(messages);
-    graded g = read_result(t, l, what, worker.warnings, e, result.path());
-    g.worker = worker.graded;
+    graded g = read_result(t, l, what, prepared.warnings, e, result.path());
+    g.worker = worker;
     g.seconds = e.seconds;
     g.cpu_seconds = e.cpu_seconds;
     return g;
@@ -172,15 +162,16 @@ graded run_grader(const toolchain &t, const lab &l, const subject &what, const w
 
 } // namespace
 
-double points_offered(const toolchain &t, const lab &l)
+offered_points points_offered(const toolchain &t, const lab &l)
 {
     exit_result e = run_program({t.grader(l), "--list"}, std::chrono::seconds(60));
     std::vector<std::string> said = lines(e.text);
-    int points = 0, cases = 0;
+    offered_points offered;
     bool right = e.ok() && !said.empty() &&
-                 std::sscanf(said.back().c_str(), "%d points in %d cases", &points, &cases) == 2;
+                 std::sscanf(said.back().c_str(), "%lf points, and %lf of the clock",
+                             &offered.points, &offered.clock) == 2;
     if (!right) throw machine_error(fmt::format("{} --list {}", t.grader(l), e.words()));
-    return points;
+    return offered;
 }
 
 void build_for_grading(const toolchain &t, const std::vector<item> &all, const std::string &backend,
@@ -200,29 +191,50 @@ void build_for_grading(const toolchain &t, const std::vector<item> &all, const s
     build_targets(t, targets, progress);
 }
 
+prepared_grade prepare_grade(const toolchain &t, const lab &l, const subject &what,
+                             const grade_options &options)
+{
+    prepared_grade p;
+    if (what.ours) {
+        for (const std::string &with : linked_with(options.backend))
+            if (what.name != "library" || l.has_library(with))
+                p.workers[with] = t.program(l, what.name, with);
+        return p;
+    }
+    const std::vector<std::string> backends = linked_with(options.backend);
+    built_submission built = build_submission(
+        t, {&l, what.source, backends, what.object, options.require_sandbox});
+    p.cpu_seconds = built.cpu_seconds;
+    if (!built.built()) {
+        p.refused = refused_build(l.name, what.name, built, points_offered(t, l));
+        return p;
+    }
+    for (std::size_t i = 0; i < backends.size(); ++i) p.workers[backends[i]] = built.workers[i];
+    p.warnings = telling_warnings(built.diagnostics);
+    return p;
+}
+
+graded grade_prepared(const toolchain &t, const lab &l, const subject &what,
+                      const prepared_grade &prepared, const grade_options &options,
+                      const grade_progress &progress)
+{
+    if (!prepared.refused.is_null()) {
+        graded g;
+        g.status = failed;
+        g.document = prepared.refused;
+        return g;
+    }
+    return run_grader(t, l, what, prepared, options, progress);
+}
+
 graded grade_one(const toolchain &t, const lab &l, const subject &what,
                  const grade_options &options, const grade_progress &progress)
 {
-    if (what.ours)
-        return run_grader(t, l, what,
-                          {t.program(l, what.name, options.backend),
-                           what.name == "library" && !l.has_library("sim")
-                               ? std::string()
-                               : t.program(l, what.name, "sim")},
-                          options, progress);
-    built_submission built = build_submission(
-        t, {&l, what.source, linked_with(options.backend), what.object, options.require_sandbox});
-    if (!built.built()) {
-        graded g;
-        g.status = failed;
-        g.document = refused_build(l.name, what.name, built, points_offered(t, l));
-        g.cpu_seconds = built.cpu_seconds;
-        return g;
-    }
-    workers_of workers{built.workers.front(), built.workers.back(),
-                       telling_warnings(built.diagnostics)};
-    graded g = run_grader(t, l, what, workers, options, progress);
-    g.cpu_seconds += built.cpu_seconds;
+    const prepared_grade prepared = prepare_grade(t, l, what, options);
+    graded g = options.backend == "both" && prepared.refused.is_null()
+                   ? grade_on_both(t, l, what, prepared, options, progress)
+                   : grade_prepared(t, l, what, prepared, options, progress);
+    g.cpu_seconds += prepared.cpu_seconds;
     return g;
 }
 

@@ -8,13 +8,14 @@
 #include "subject.hpp"
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace cli {
 
 struct grade_options {
-    std::string backend = "auto"; // auto, gpu, sim; choose_backend() turns auto into gpu or sim
+    std::string backend = "auto"; // auto, both, gpu, sim; choose_backend() turns auto into both or sim
     std::string pattern;          // only cases whose name contains it
     std::string seed;             // hexadecimal; empty: choose_seed() draws one
     std::string schedule;         // the simulator's: index, random, late; empty: index
@@ -48,11 +49,26 @@ using grade_progress = std::function<void(int done, int all)>;
 void build_for_grading(const toolchain &t, const std::vector<item> &all, const std::string &backend,
                        progress_line &progress);
 
+// A submission's programs, by the backend that they are linked for.
+struct prepared_grade {
+    std::map<std::string, std::string> workers;
+    std::vector<std::string> warnings; // the compiler's, about the submission
+    json refused;                      // the result of a submission that did not build; else null
+    double cpu_seconds = 0;
+};
+// Builds the programs of a submission. Throws stop_requested and machine_error.
+prepared_grade prepare_grade(const toolchain &t, const lab &l, const subject &what,
+                             const grade_options &options);
+// Runs the grader on one backend, sim or gpu, which options.backend names.
+graded grade_prepared(const toolchain &t, const lab &l, const subject &what,
+                      const prepared_grade &prepared, const grade_options &options,
+                      const grade_progress &progress = {});
+
 // Builds the worker of a submission, and grades. Throws stop_requested and machine_error.
 graded grade_one(const toolchain &t, const lab &l, const subject &what,
                  const grade_options &options, const grade_progress &progress = {});
 
 // Returns a lab's points in total, by its grader's own list. Throws machine_error.
-double points_offered(const toolchain &t, const lab &l);
+offered_points points_offered(const toolchain &t, const lab &l);
 
 } // namespace cli

@@ -41,17 +41,24 @@ void grade_row::add_problem(const std::string &words)
 std::string as_csv(const std::vector<grade_row> &rows, const std::string &backend,
                    const std::string &seed)
 {
-    std::string text = "student,lab,status,points,max_points,open_points,verdicts,first_failure,"
-                       "problem,file,backend,seed,tool\n";
+    std::string text = "student,lab,status,points,max_points,open_points,clock_points,"
+                       "clock_max_points,clock_open_points,verdicts,first_failure,problem,file,"
+                       "backend,seed,tool\n";
+    auto number = [](const grade_row &row, double v) {
+        return row.without_grade() ? "" : fmt::format("{:g}", v);
+    };
     for (grade_row row : rows) {
         for (const std::string &note : row.open) row.add_problem(note);
         std::vector<std::string> words = {
             row.student,
             row.lab,
             row.status,
-            row.without_grade() ? "" : fmt::format("{:g}", row.points),
+            number(row, row.points),
             fmt::format("{:g}", row.max_points),
-            row.without_grade() ? "" : fmt::format("{:g}", row.open_points),
+            number(row, row.open_points),
+            number(row, row.clock.points),
+            fmt::format("{:g}", row.clock.max_points),
+            number(row, row.clock.open),
             verdict_words(row),
             row.first_failure,
             row.problem,
@@ -83,6 +90,10 @@ json as_json(const std::vector<grade_row> &rows, const std::string &backend,
              {"points", row.without_grade() ? json() : json(row.points)},
              {"max_points", row.max_points},
              {"open_points", row.without_grade() ? json() : json(row.open_points)},
+             {"clock",
+              {{"points", row.without_grade() ? json() : json(row.clock.points)},
+               {"max_points", row.clock.max_points},
+               {"open_points", row.without_grade() ? json() : json(row.clock.open)}}},
              {"open", row.open},
              {"verdicts", row.verdicts},
              {"first_failure", row.first_failure},
@@ -106,7 +117,10 @@ json result_of_student(const json &of_class, const std::string &student)
         if (invalid(result).empty())
             documents.push_back(result);
         else if (text_at(row, "status") == "missing")
-            documents.push_back(refused_build(lab, "stub", none, number_at(row, "max_points")));
+            documents.push_back(
+                refused_build(lab, "stub", none,
+                              {number_at(row, "max_points"),
+                               number_at(member(row, "clock"), "max_points")}));
         else
             documents.push_back(grader_fault(lab, "stub", problem));
     }

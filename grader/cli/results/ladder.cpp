@@ -36,7 +36,7 @@ std::vector<speed_run> runs_of(const std::vector<rung_row> &rows, const std::str
     std::vector<speed_run> runs;
     for (const rung_row &r : rows)
         for (const case_view &c : r.lab.cases)
-            if (c.name == name && c.kind == "speed") runs.push_back({r.of, c.whole});
+            if (c.name == name) runs.push_back({r.of, c.whole});
     return runs;
 }
 
@@ -181,7 +181,7 @@ std::vector<std::string> speed_cases(const std::vector<rung_row> &rows)
     std::vector<std::string> names;
     for (const rung_row &r : rows)
         for (const case_view &c : r.lab.cases)
-            if (c.kind == "speed" && std::ranges::find(names, c.name) == names.end())
+            if (c.kind != "correctness" && std::ranges::find(names, c.name) == names.end())
                 names.push_back(c.name);
     return names;
 }
@@ -196,11 +196,12 @@ std::vector<rung_row> rows_of(const ladder &l)
 
 std::string where(const ladder &l)
 {
-    if (l.backend == "sim") return "simulated: counted, not timed";
+    if (l.backend == "sim") return "counted by the simulator, not timed";
+    const std::string counted = l.backend == "both" ? "counted by the simulator, " : "";
     for (const rung &r : l.rungs)
         if (std::string gpu = text_at(member(r.document, "env"), "gpu"); !gpu.empty())
-            return "measured on " + gpu;
-    return "measured";
+            return counted + "timed on " + gpu;
+    return counted + "timed";
 }
 
 } // namespace
@@ -228,8 +229,8 @@ std::string draw(const ladder &l, const terminal &out)
         text +=
             "  " + wrapped("library: the vendor's version, on gpu only", out.width - 2, 4) + "\n";
     for (const std::string &name : speed_cases(rows))
-        text += (l.backend == "sim" ? counted_bars : timed_case)(runs_of(rows, name), name,
-                                                                 name_width(rows), out);
+        text += counted_bars(runs_of(rows, name), name, name_width(rows), out) +
+                timed_case(runs_of(rows, name), name, name_width(rows), out);
     // Only the solution is graded completely, so its open points include those of all rungs.
     auto max_open =
         std::ranges::max_element(rows, {}, [](const rung_row &r) { return r.lab.open_points; });
@@ -245,7 +246,7 @@ std::vector<std::string> ladder_faults(const ladder &l)
     for (const rung_row &r : rows_of(l)) {
         bool all_must_pass = r.of->name == "solution";
         for (const case_view &c : r.lab.cases) {
-            bool counts = c.kind != "speed" || all_must_pass || c.verdict == "INFRA_ERROR" ||
+            bool counts = c.kind == "correctness" || all_must_pass || c.verdict == "INFRA_ERROR" ||
                           c.verdict == "WRONG_ANSWER";
             if (counts && !c.passed() && c.verdict != "SKIPPED")
                 faults.push_back(

@@ -16,7 +16,7 @@ struct rung {
 };
 
 struct ladder {
-    std::string lab, backend;   // "gpu" or "sim": every rung was graded there
+    std::string lab, backend;   // "both", "gpu" or "sim": every rung was graded there
     std::vector<rung> rungs;    // in climbing order, naive first
     bool library_waits = false; // the library needs a GPU and is not among the rungs
 };

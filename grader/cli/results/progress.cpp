@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <utility>
 
 namespace cli {
 
@@ -91,11 +92,9 @@ std::string state_of(const progress_entry *best, const progress_entry *last)
 {
     if (!best) return "not graded yet";
     std::string words = points_words(best->best, best->max_points, best->still_open());
-    if (best->backend == "sim") words += " simulated";
     if (best->done()) return words + "  done";
-    if (last->points < best->best || last->backend != best->backend)
-        words += fmt::format("  (last {:g}{})", last->points,
-                             last->backend == best->backend ? "" : " on " + last->backend);
+    if (last->points < best->best)
+        words += fmt::format("  (last {:g})", last->points);
     if (last->verdict.empty()) return words;
     return fmt::format("{}  {}", words, last->verdict);
 }
@@ -193,7 +192,9 @@ void keep_progress(const toolchain &t, const lab_view &graded, const std::string
         e.backend = backend;
         e.points = graded.points;
         e.open = graded.open_points;
-        if (graded.max_points > 0) e.max_points = graded.max_points;
+        // Points of another total, as of an earlier edition, do not compare.
+        if (graded.max_points > 0 && std::exchange(e.max_points, graded.max_points) != e.max_points)
+            e.best = 0;
         e.best = std::max(e.best, graded.points);
         e.when = utc_time("%Y-%m-%dT%H:%M:%SZ");
         e.verdict = failure ? failure->verdict : "";

@@ -12,7 +12,7 @@ namespace cli {
 namespace {
 
 json one_lab(const std::string &lab, const std::string &submission, const char *status,
-             double max_points, json only_case)
+             const offered_points &offered, json only_case)
 {
     double open = only_case.at("open_points");
     json document = {{"schema", result_schema}, {"tool", tool_version}};
@@ -20,8 +20,12 @@ json one_lab(const std::string &lab, const std::string &submission, const char *
                                      {"submission", submission},
                                      {"status", status},
                                      {"points", 0},
-                                     {"max_points", max_points},
+                                     {"max_points", offered.points},
                                      {"open_points", open},
+                                     {"clock",
+                                      {{"points", 0},
+                                       {"max_points", offered.clock},
+                                       {"open_points", open > 0 ? offered.clock : 0}}},
                                      {"cases", json::array({std::move(only_case)})}}});
     return document;
 }
@@ -49,6 +53,14 @@ case_view case_of(const json &c)
             .open_points = number_at(c, "open_points")};
 }
 
+bool of_clock(const case_view &c) { return c.kind == "clock"; }
+
+// Takes the points of an object of result.json.
+point_sums sums_of(const json &o)
+{
+    return {number_at(o, "points"), number_at(o, "max_points"), number_at(o, "open_points")};
+}
+
 } // namespace
 
 const json &member(const json &object, const std::string &key)
@@ -73,7 +85,7 @@ double number_at(const json &object, const std::string &key)
 grading::case_outcome outcome_of(const case_view &c)
 {
     return {c.name, !c.passed() && c.verdict != "SKIPPED", c.verdict == "NOT_WRITTEN",
-            c.kind == "speed"};
+            c.kind != "correctness"};
 }
 
 const case_view *first_to_mend(const lab_view &l, const todo_list &todos)
@@ -87,7 +99,7 @@ const case_view *first_to_mend(const lab_view &l, const todo_list &todos)
 const case_view *first_to_improve(const lab_view &l)
 {
     for (const case_view &c : l.cases)
-        if (c.passed() && c.kind == "speed" && c.points < c.max_points) return &c;
+        if (c.passed() && c.kind != "correctness" && c.points < c.max_points) return &c;
     return nullptr;
 }
 
@@ -100,7 +112,8 @@ std::vector<lab_view> labs_of(const json &document)
                      .status = text_at(l, "status"),
                      .points = number_at(l, "points"),
                      .max_points = number_at(l, "max_points"),
-                     .open_points = number_at(l, "open_points")};
+                     .open_points = number_at(l, "open_points"),
+                     .clock = sums_of(member(l, "clock"))};
         for (const json &c : member(l, "cases")) lab.cases.push_back(case_of(c));
         if (const json &warnings = member(l, "warnings"); warnings.is_array())
             for (const json &w : warnings)
@@ -117,11 +130,18 @@ std::vector<function_tally> tallies(const lab_view &l)
         const std::string function = function_of(c.name);
         auto at = std::ranges::find(all, function, &function_tally::function);
         if (at == all.end()) at = all.insert(at, function_tally{function});
+        if (of_clock(c)) {
+            at->clock.points += c.points;
+            at->clock.max_points += c.max_points;
+            at->clock.open += c.open_points;
+            if (c.open_points > 0) continue;
+        }
         ++at->cases;
         at->passed += c.passed();
         at->not_written += c.verdict == "NOT_WRITTEN";
         at->skipped += c.verdict == "SKIPPED";
         at->faults += c.verdict == "INFRA_ERROR";
+        if (of_clock(c)) continue;
         at->points += c.points;
         at->max_points += c.max_points;
         at->open += c.open_points;
@@ -130,26 +150,26 @@ std::vector<function_tally> tallies(const lab_view &l)
 }
 
 json refused_build(const std::string &lab, const std::string &submission,
-                   const built_submission &built, double max_points)
+                   const built_submission &built, const offered_points &offered)
 {
     json c = no_points_case("build", grading::name(built.verdict), built.message, built.hint);
     if (!built.diagnostics.empty()) c["output"] = built.diagnostics;
-    return one_lab(lab, submission, "fail", max_points, std::move(c));
+    return one_lab(lab, submission, "fail", offered, std::move(c));
 }
 
 json grader_fault(const std::string &lab, const std::string &submission, const std::string &message)
 {
     return one_lab(
-        lab, submission, "error", 0,
+        lab, submission, "error", {},
         no_points_case("grader", "INFRA_ERROR", message, "this is no fault of the submission"));
 }
 
 json skipped_lab(const std::string &lab, const std::string &submission, const std::string &message,
-                 double max_points)
+                 const offered_points &offered)
 {
     json c = no_points_case("grader", "SKIPPED", message, {});
-    c["max_points"] = c["open_points"] = max_points;
-    return one_lab(lab, submission, "skipped", max_points, std::move(c));
+    c["max_points"] = c["open_points"] = offered.points;
+    return one_lab(lab, submission, "skipped", offered, std::move(c));
 }
 
 bool lab_view::judged() const
@@ -169,7 +189,7 @@ std::vector<std::string> open_notes(const lab_view &l)
     };
     std::vector<open_reason> reasons;
     for (const case_view &c : l.cases) {
-        if (c.open_points <= 0) continue;
+        if (c.open_points <= 0 || of_clock(c)) continue;
         const std::string why = c.message + (c.hint.empty() ? "" : " " + c.hint);
         const auto same = std::find_if(reasons.begin(), reasons.end(),
                                        [&](const open_reason &r) { return r.why == why; });
@@ -185,6 +205,53 @@ std::vector<std::string> open_notes(const lab_view &l)
         notes.push_back(fmt::format("{:g} point{} open: {}. {}", r.points,
                                     r.points == 1 ? " is" : "s are", r.names, r.why));
     return notes;
+}
+
+std::string clock_words(const lab_view &l)
+{
+    if (l.clock.max_points <= 0) return {};
+    std::string text =
+        l.clock.open >= l.clock.max_points
+            ? fmt::format("Clock: {:g} points, all open", l.clock.max_points)
+            : fmt::format("Clock: {:g} of {:g} points{}", l.clock.points, l.clock.max_points,
+                          open_words(l.clock.open));
+    std::vector<std::string> reasons;
+    for (const case_view &c : l.cases)
+        if (of_clock(c) && c.open_points > 0 && std::ranges::find(reasons, c.message) == reasons.end())
+            reasons.push_back(c.message);
+    for (const std::string &why : reasons) text += ". " + why.substr(0, why.find_last_not_of('.') + 1);
+    return text + ".";
+}
+
+std::string clock_shown(const point_sums &clock)
+{
+    if (clock.max_points <= 0) return {};
+    return clock.open >= clock.max_points ? "open" : points_words(clock.points, clock.max_points);
+}
+
+std::string band_of(const lab_view &l)
+{
+    constexpr double right = 18, understood = 30, complete = 40;
+    if (l.max_points != complete) return {};
+    if (l.points >= complete)
+        return l.clock.max_points > 0 && l.clock.points >= l.clock.max_points ? "complete and fast"
+                                                                              : "complete";
+    return l.points >= understood ? "understood" : l.points >= right ? "right" : "";
+}
+
+json as_counted(json document, bool with_clock)
+{
+    for (json &l : document["labs"]) {
+        if (!with_clock) {
+            for (json &c : l["cases"])
+                if (text_at(c, "kind") == "clock")
+                    c["points"] = c["max_points"] = c["open_points"] = 0;
+            continue;
+        }
+        for (const char *key : {"points", "max_points", "open_points"})
+            l[key] = number_at(l, key) + number_at(member(l, "clock"), key);
+    }
+    return document;
 }
 
 static bool more_than_all(const json &of)

@@ -28,12 +28,17 @@ struct case_view {
     bool passed() const { return verdict == "PASS"; }
     const std::string &named_in_todo() const { return about.empty() ? name : about; }
 };
+struct point_sums {
+    double points = 0, max_points = 0, open = 0;
+};
+// Points of the clock stand in a column of their own; `points` and its kin do not hold them.
 struct lab_view {
     std::string lab, submission, status;
     double points = 0, max_points = 0;
     std::vector<case_view> cases = {};
     std::vector<std::string> warnings = {}; // of the compiler, that may explain a failure
-    double open_points = 0;                 // of all cases
+    double open_points = 0;
+    point_sums clock = {};
     // False after a fault of ours, or if every case was skipped; the points then mean nothing.
     bool judged() const;
     // True if all points that are not open were reached.
@@ -53,20 +58,25 @@ const case_view *first_to_improve(const lab_view &l);
 struct function_tally {
     std::string function;
     std::size_t cases = 0, passed = 0, not_written = 0, skipped = 0, faults = 0;
-    double points = 0, max_points = 0, open = 0;
+    double points = 0, max_points = 0, open = 0; // without the clock's
+    point_sums clock = {};
     bool rest_open() const { return passed + skipped == cases; } // no case failed
 };
-// Returns a tally per function, in the order of their first cases.
+// Returns a tally per function, in the order of their first cases. Open cases of the clock are none
+// of `cases`.
 std::vector<function_tally> tallies(const lab_view &l);
 
 // A document of one lab whose only case says why nothing was run.
+struct offered_points {
+    double points = 0, clock = 0;
+};
 json refused_build(const std::string &lab, const std::string &submission,
-                   const built_submission &built, double max_points);
+                   const built_submission &built, const offered_points &offered);
 json grader_fault(const std::string &lab, const std::string &submission,
                   const std::string &message);
 // A document for a lab that needs a missing GPU and has no substitute: all points are open.
 json skipped_lab(const std::string &lab, const std::string &submission, const std::string &message,
-                 double max_points);
+                 const offered_points &offered);
 
 // Returns a field of an object; null if it is missing or `object` is none.
 const json &member(const json &object, const std::string &key);
@@ -91,5 +101,17 @@ std::string open_words(double open); // ", 8 open", to follow the points reached
 // Returns one sentence per reason why points of the lab are open: "8 points are open: ranks: two;
 // ranks: four. There is no Open MPI."
 std::vector<std::string> open_notes(const lab_view &l);
+// Returns "Clock: 4 of 10 points, 2 open. Only the clock of a GPU can judge this."; empty if the lab
+// has no points of the clock.
+std::string clock_words(const lab_view &l);
+// Returns the same for a column: "4 / 10", "open", or nothing.
+std::string clock_shown(const point_sums &clock);
+// Returns what so many of 40 points show: "right", "understood", "complete", or "complete and fast"
+// with all points of the clock; empty below, or if the lab's points are not 40.
+std::string band_of(const lab_view &l);
+
+// Returns the document as a course counts it that includes the clock's points, or does not: then
+// cases of the clock have no points.
+json as_counted(json document, bool with_clock);
 
 } // namespace cli

@@ -38,8 +38,6 @@ std::string timed_words(const case_view &c)
     if (member(speedup, "low").is_number())
         text += fmt::format(" ({:.2f} to {:.2f}, {:g} pairs)", number_at(speedup, "low"),
                             number_at(speedup, "high"), number_at(speedup, "pairs"));
-    else
-        text += " (shown, not graded)";
     if (const double required = number_at(speedup, "required"); required > 0)
         text += fmt::format(", needs {:g}x", required);
     if (c.whole->contains("fraction")) {
@@ -128,14 +126,15 @@ public:
                    paragraph("Not graded: a fault of the machine or of the workbook left cases "
                              "without a verdict. That is no fault of the file, and no zero.",
                              0);
-        text += fmt::format("\n{:g} of {:g} points{}", lab_.points, lab_.max_points,
-                            open_words(lab_.open_points));
-        text += simulated() ? " (simulated: efficiency is counted, not timed)\n" : "\n";
-        return text + next_step();
+        const std::string band = band_of(lab_);
+        text += fmt::format("\n{:g} of {:g} points{}{}\n", lab_.points, lab_.max_points,
+                            open_words(lab_.open_points), band.empty() ? "" : ": " + band);
+        return text + paragraph(clock_words(lab_), 0) + next_step();
     }
 
 private:
     bool simulated() const { return text_at(document_, "backend") == "sim"; }
+    bool counted() const { return text_at(document_, "backend") != "gpu"; }
 
     // A function that writes nothing in any case counts as not written: it gets one line, not one
     // per case. That is unknown if only some of its cases were chosen.
@@ -170,7 +169,8 @@ private:
             lab_.submission == "stub" ? "labs/" + lab_.lab + "/stub.cu" : lab_.submission;
         const std::string gpu = text_at(member(document_, "env"), "gpu");
         const std::string where =
-            simulated() ? "on the simulator" : "on " + (gpu.empty() ? "a GPU" : gpu);
+            simulated() ? "on the simulator"
+                        : (counted() ? "on the simulator and " : "on ") + (gpu.empty() ? "a GPU" : gpu);
         std::string text = paragraph(
             fmt::format("{}: {} {}, seed {}", lab_.lab, who, where, text_at(document_, "seed")), 0);
         return text.replace(0, lab_.lab.size(), bold(out_, lab_.lab));
@@ -239,7 +239,7 @@ private:
         std::string what = none ? "not written yet" + (todo.empty() ? "" : ": " + todo)
                                 : fmt::format("{} of {} cases", t.passed, t.cases);
         if (t.open > 0) what += fmt::format(", {:g} point{} open", t.open, t.open == 1 ? "" : "s");
-        std::string text = fmt::format("  {}  {:<20} {:<30} {:>3g} of {:>3g} points\n", mark,
+        std::string text = fmt::format("  {}  {:<20} {:<30} {:>4g} of {:>4g} points\n", mark,
                                        t.function, what, t.points, t.max_points);
         for (const case_view &c : lab_.cases) {
             if (function_of(c.name) != t.function || !c.passed() || !c.whole->contains("steps"))
@@ -326,7 +326,8 @@ private:
         for (const case_view &c : lab_.cases)
             // Another submission may be judged here where this one uses something unsupported.
             if (member(*c.whole, "unsupported") != true) out_of_reach += c.open_points;
-        if (lab_.points + out_of_reach >= lab_.max_points) return {};
+        const double all = lab_.max_points + lab_.clock.max_points;
+        if (lab_.points + lab_.clock.points + out_of_reach >= all) return {};
         const std::string file = context_.source.empty() ? "it" : context_.source;
         const todo_list::open_todo open =
             first_ ? context_.todos.open_of(first_->name) : todo_list::open_todo();

@@ -190,7 +190,7 @@ void draw_missing_points(screen &to, const lab_view &l, const todo_list &todos, 
     add(to, "Every answer is right. Points are left in:", out, 0);
     for (const case_view &c : l.cases)
         if (c.points + c.open_points < c.max_points) {
-            std::string todo = grading::todo_words(c.kind == "speed" ? todos.for_more(c.name)
+            std::string todo = grading::todo_words(c.kind != "correctness" ? todos.for_more(c.name)
                                                                      : todos.of_case(c.name));
             add(to,
                 fmt::format("{}: {}{}", c.name, points_words(c.points, c.max_points),
@@ -246,13 +246,15 @@ screen verdict_screen(const watch_state &s, const lab_view &l, const todo_list &
         draw_case(body, *first, todos, s.file, out);
         for (const std::string &warning : l.warnings) add(body, "nvcc warned: " + warning, out, 2);
     } else if (l.max_points > 0 && l.points >= l.max_points)
-        body.push_back(good(out, fmt::format("All {:g} points.", l.max_points)));
+        body.push_back(good(out, fmt::format("All {:g} points: {}.", l.max_points,
+                                             l.clock.points >= l.clock.max_points ? "complete and fast" : "complete")));
     else if (l.all_but_open())
         add(body, l.judged() ? "All points but those that are open." : "Nothing could be judged.",
             out, 0);
     else
         draw_missing_points(body, l, todos, out);
     for (const std::string &note : open_notes(l)) add(body, note, out, 2);
+    if (!first) add(body, clock_words(l), out, 0);
     if (!first || !first->whole->contains("printed")) draw_printed_in_passing(body, l, grade, out);
     if (l.all_but_open())
         for (const std::string &line : s.next) add(body, line, out, 2);

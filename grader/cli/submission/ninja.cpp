@@ -79,7 +79,7 @@ void build_targets(const toolchain &t, const std::vector<std::string> &targets,
 
 std::vector<std::string> linked_with(const std::string &backend)
 {
-    return backend == "gpu" ? std::vector<std::string>{"gpu", "sim"} : std::vector{backend};
+    return backend == "both" ? std::vector<std::string>{"gpu", "sim"} : std::vector{backend};
 }
 
 std::vector<std::string> submission_targets(const toolchain &t, const lab &l)
@@ -93,7 +93,7 @@ std::vector<std::string> grading_targets(const toolchain &t, const lab &l,
     std::vector<std::string> targets = {t.grader(l), t.simulated_device()};
     for (const std::string &with : linked_with(backend))
         targets.push_back(t.program(l, "naive", with));
-    if (l.library && backend == "gpu") targets.push_back(t.program(l, "library", backend));
+    if (l.library && backend != "sim") targets.push_back(t.program(l, "library", "gpu"));
     return targets;
 }
 

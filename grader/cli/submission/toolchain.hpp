@@ -24,10 +24,10 @@ struct lab {
     std::string keep;                   // file with the contract's symbols, one per line
     std::string worker_library;         // worker main and table of contract functions
 
-    // True if the vendor's library version is built for `backend`: sim or gpu.
+    // True if the vendor's library version is built for `backend`: sim, gpu or both.
     bool has_library(const std::string &backend) const
     {
-        return library && (backend == "gpu" || library_on_sim);
+        return library && (backend != "sim" || library_on_sim);
     }
 };
 

@@ -58,7 +58,9 @@ private:
 
 } // namespace
 
-SPEED_CASE("reverse: each contestant has scratch of its own size", 1)
+SPEED_CASE("reverse: each contestant has scratch of its own size", 1, 1)
 {
-    race([](std::mt19937_64 &random) { return std::make_unique<reversing>(random); }, {});
+    speed_gates gates;
+    gates.speedup = 0.1; // the time does not matter
+    race([](std::mt19937_64 &random) { return std::make_unique<reversing>(random); }, gates);
 }

@@ -62,7 +62,7 @@ private:
 
 } // namespace
 
-SPEED_CASE("twice: coalesced", 4)
+SPEED_CASE("twice: coalesced", 4, 1)
 {
     speed_gates gates;
     gates.speedup = 2;
