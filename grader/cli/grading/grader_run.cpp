@@ -196,8 +196,9 @@ prepared_grade prepare_grade(const toolchain &t, const lab &l, const subject &wh
 {
     prepared_grade p;
     if (what.ours) {
+        const bool choice = options.backend == "both"; // the library may run on one of them alone
         for (const std::string &with : linked_with(options.backend))
-            if (what.name != "library" || l.has_library(with))
+            if (!choice || what.name != "library" || l.has_library(with))
                 p.workers[with] = t.program(l, what.name, with);
         return p;
     }

@@ -239,6 +239,12 @@ std::string band_of(const lab_view &l)
     return l.points >= understood ? "understood" : l.points >= right ? "right" : "";
 }
 
+std::string band_words(const lab_view &l)
+{
+    const std::string band = band_of(l);
+    return band.empty() ? band : ": " + band;
+}
+
 json as_counted(json document, bool with_clock)
 {
     for (json &l : document["labs"]) {

@@ -109,6 +109,7 @@ std::string clock_shown(const point_sums &clock);
 // Returns what so many of 40 points show: "right", "understood", "complete", or "complete and fast"
 // with all points of the clock; empty below, or if the lab's points are not 40.
 std::string band_of(const lab_view &l);
+std::string band_words(const lab_view &l); // ": understood"; empty without a band
 
 // Returns the document as a course counts it that includes the clock's points, or does not: then
 // cases of the clock have no points.

@@ -126,9 +126,8 @@ public:
                    paragraph("Not graded: a fault of the machine or of the workbook left cases "
                              "without a verdict. That is no fault of the file, and no zero.",
                              0);
-        const std::string band = band_of(lab_);
         text += fmt::format("\n{:g} of {:g} points{}{}\n", lab_.points, lab_.max_points,
-                            open_words(lab_.open_points), band.empty() ? "" : ": " + band);
+                            open_words(lab_.open_points), band_words(lab_));
         return text + paragraph(clock_words(lab_), 0) + next_step();
     }
 

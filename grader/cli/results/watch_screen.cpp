@@ -246,8 +246,7 @@ screen verdict_screen(const watch_state &s, const lab_view &l, const todo_list &
         draw_case(body, *first, todos, s.file, out);
         for (const std::string &warning : l.warnings) add(body, "nvcc warned: " + warning, out, 2);
     } else if (l.max_points > 0 && l.points >= l.max_points)
-        body.push_back(good(out, fmt::format("All {:g} points: {}.", l.max_points,
-                                             l.clock.points >= l.clock.max_points ? "complete and fast" : "complete")));
+        body.push_back(good(out, fmt::format("All {:g} points{}.", l.max_points, band_words(l))));
     else if (l.all_but_open())
         add(body, l.judged() ? "All points but those that are open." : "Nothing could be judged.",
             out, 0);

@@ -19,6 +19,7 @@ TEST_CASE("the table is one that a spreadsheet reads and does not calculate")
     a.max_points = 10;
     a.verdicts = {{"PASS", 3}, {"SKIPPED", 1}, {"TOO_SLOW", 1}};
     a.open_points = 2;
+    a.clock = {1.5, 4, 1};
     a.open = {"2 points are open: scale: odd. There is no such instruction."};
     a.first_failure = "TOO_SLOW in scale: speed";
     b.student = "van \"x\", y";
@@ -28,14 +29,16 @@ TEST_CASE("the table is one that a spreadsheet reads and does not calculate")
     b.problem = "there is none";
     std::string end = std::string(",sim,1f,") + tool_version + "\n";
     CHECK(as_csv({a, b}, "sim", "1f") ==
-          "student,lab,status,points,max_points,open_points,verdicts,first_failure,problem,file,"
-          "backend,seed,tool\n"
-          "'=1+1,02_scaling,fail,2.5,10,2,PASS 3 SKIPPED 1 TOO_SLOW 1,TOO_SLOW in scale: speed,"
+          "student,lab,status,points,max_points,open_points,clock_points,clock_max_points,"
+          "clock_open_points,verdicts,first_failure,problem,file,backend,seed,tool\n"
+          "'=1+1,02_scaling,fail,2.5,10,2,1.5,4,1,PASS 3 SKIPPED 1 TOO_SLOW 1,"
+          "TOO_SLOW in scale: speed,"
           "2 points are open: scale: odd. There is no such instruction.," +
-              end + "\"van \"\"x\"\", y\",02_scaling,missing,0,10,0,,,there is none," + end);
+              end + "\"van \"\"x\"\", y\",02_scaling,missing,0,10,0,0,0,0,,,there is none," + end);
     json document = as_json({a, b}, "sim", "1f");
     CHECK(document["rows"][0]["verdicts"]["PASS"] == 3);
     CHECK(document["rows"][0]["open_points"] == 2);
+    CHECK(document["rows"][0]["clock"]["points"] == 1.5);
     CHECK(document["rows"][0]["open"] == json(a.open));
     CHECK(document["rows"][1]["status"] == "missing");
     CHECK(document["seed"] == "1f");
@@ -47,7 +50,7 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
     project p, handed;
     p.use_real_compiler();
     p.script("build/grade.02_scaling",
-             "[ \"$1\" = --list ] && echo 3 points in 1 cases && exit\n"
+             "[ \"$1\" = --list ] && echo 3 points, and 0 of the clock, in 1 cases && exit\n"
              "case \"$*\" in *--probe-sandbox) exit 0;; esac\n"
              "to=$(sed 's/.*\"result\":\"\\([^\"]*\\)\".*/\\1/')\n"
              "cat >\"$to\" <<END\n"
@@ -80,31 +83,31 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
     options.seed = "1f";
     CHECK(autograde_command(p.tools, {}, options, wanted) == passed);
     std::string table = read_text(wanted.csv_file);
-    CHECK(contains(table, "\na,02_scaling,fail,0,3,0,BUILD_FAILED 1,BUILD_FAILED in build,"));
+    CHECK(contains(table, "\na,02_scaling,fail,0,3,0,0,0,0,BUILD_FAILED 1,BUILD_FAILED in build,"));
     CHECK_FALSE(contains(table, "BUILD_FAILED in build,,")); // the row gives a reason
-    CHECK(contains(table, "\nb c,02_scaling,pass,3,3,0,PASS 1,,\"the file is the same as Gauss "
+    CHECK(contains(table, "\nb c,02_scaling,pass,3,3,0,0,0,0,PASS 1,,\"the file is the same as Gauss "
                           "Carl_17's, byte for byte\","));
-    CHECK(contains(table, "\nGauss Carl_17,02_scaling,pass,3,3,0,PASS 1,,\"the file is the same as "
+    CHECK(contains(table, "\nGauss Carl_17,02_scaling,pass,3,3,0,0,0,0,PASS 1,,\"the file is the same as "
                           "b c's, byte for byte\","));
-    CHECK(contains(table, "\nnaive,02_scaling,pass,3,3,0,PASS 1,,\"the file is "
+    CHECK(contains(table, "\nnaive,02_scaling,pass,3,3,0,0,0,0,PASS 1,,\"the file is "
                           "reference/02_scaling/naive.cu, byte for byte\","));
-    CHECK(contains(table, "\nuntouched,02_scaling,fail,0,3,0,BUILD_FAILED 1,"));
-    CHECK(contains(table, "\nx?y,02_scaling,fail,0,3,0,BUILD_FAILED 1,"));
+    CHECK(contains(table, "\nuntouched,02_scaling,fail,0,3,0,0,0,0,BUILD_FAILED 1,"));
+    CHECK(contains(table, "\nx?y,02_scaling,fail,0,3,0,0,0,0,BUILD_FAILED 1,"));
     CHECK_FALSE(contains(table, "untouched's"));
-    CHECK(contains(table, "\nd,02_scaling,missing,0,3,0,,,\"there is no 02_scaling/stub.cu, nor "));
+    CHECK(contains(table, "\nd,02_scaling,missing,0,3,0,0,0,0,,,\"there is no 02_scaling/stub.cu, nor "));
     CHECK(contains(table, "stub.cu is a symbolic link"));
     json document = json::parse(read_text(wanted.json_file));
     CHECK(document["rows"][2]["result"]["labs"][0]["cases"][0]["name"] == "scale");
 
     // A broken grader is our fault, and its rows say so.
     p.script("build/grade.02_scaling",
-             "[ \"$1\" = --list ] && echo 3 points in 1 cases && exit\n"
+             "[ \"$1\" = --list ] && echo 3 points, and 0 of the clock, in 1 cases && exit\n"
              "case \"$*\" in *--probe-sandbox) exit 0;; esac\nkill -SEGV $$");
 
     CHECK(autograde_command(p.tools, {}, options, wanted) == infrastructure);
     table = read_text(wanted.csv_file);
-    CHECK(contains(table, "\na,02_scaling,fail,0,3,0,BUILD_FAILED 1,"));
-    CHECK(contains(table, "\nb c,02_scaling,error,,3,,INFRA_ERROR 1,INFRA_ERROR in grader,"));
+    CHECK(contains(table, "\na,02_scaling,fail,0,3,0,0,0,0,BUILD_FAILED 1,"));
+    CHECK(contains(table, "\nb c,02_scaling,error,,3,,,0,,INFRA_ERROR 1,INFRA_ERROR in grader,"));
     CHECK(contains(table, "killed by SIGSEGV"));
     document = json::parse(read_text(wanted.json_file));
     CHECK(document["rows"][2]["points"].is_null()); // a spreadsheet does not add it up

@@ -229,12 +229,12 @@ TEST_CASE("gradescope: scores and their sum, and none where a fault of ours left
     CHECK(contains(ours["output"].get<std::string>(), "02_scaling: not graded\nWhat was not"));
     CHECK(ours["tests"][1] == json{{"name", "scale: many"},
                                    {"output", "INFRA_ERROR\nThe GPU is gone.\nRun it again."}});
-    json nothing = skipped_lab("02_scaling", "stub", "no device", 9);
+    json nothing = skipped_lab("02_scaling", "stub", "no device", {9});
     CHECK_FALSE(json::parse(as_gradescope(nothing)).contains("score"));
     // A file that does not compile scores 0 of all the lab's points.
     built_submission refused;
     refused.verdict = grading::verdict::BUILD_FAILED;
-    json built = json::parse(as_gradescope(refused_build("02_scaling", "stub", refused, 12)));
+    json built = json::parse(as_gradescope(refused_build("02_scaling", "stub", refused, {12})));
     CHECK(built["score"] == 0);
     CHECK(built["tests"][0]["max_score"] == 12);
 }
@@ -264,11 +264,11 @@ TEST_CASE(
     refused.verdict = grading::verdict::BUILD_FAILED;
     refused.message = "It does not compile.";
     refused.diagnostics = "stub.cu(3): error";
-    json built = json::parse(as_prairielearn(refused_build("02_scaling", "stub", refused, 12)));
+    json built = json::parse(as_prairielearn(refused_build("02_scaling", "stub", refused, {12})));
     CHECK(built["gradable"] == false);
     CHECK(built["format_errors"] ==
           json::array({"build: BUILD_FAILED: It does not compile.\nstub.cu(3): error"}));
-    json all = merged({refused_build("01_more", "stub", refused, 9), failing()}, "1f", "gpu");
+    json all = merged({refused_build("01_more", "stub", refused, {9}), failing()}, "1f", "gpu");
     CHECK(json::parse(as_prairielearn(all))["score"] == doctest::Approx(3.0 / 18));
 }
 

@@ -19,7 +19,7 @@ struct fake_grader : project {
     {
         std::string file = put("result.json", result);
         script("build/grade.02_scaling",
-               "if [ \"$1\" = --list ]; then echo 3 points in 1 cases; exit; fi\n"
+               "if [ \"$1\" = --list ]; then echo 3 points, and 0 of the clock, in 1 cases; exit; fi\n"
                "cat > '" +
                    root +
                    "/request'\n"
@@ -101,7 +101,7 @@ TEST_CASE("documents merge into one, in order, without NaN or loss")
     refused.verdict = grading::verdict::BUILD_FAILED;
     refused.message = "stub.cu(3): error";
     refused.diagnostics = "all of it";
-    json c = refused_build("04_broken", "stub", refused, 12);
+    json c = refused_build("04_broken", "stub", refused, {12});
     json all = merged({a, b, c}, "2a", "sim");
     CHECK(invalid(all) == "");
     CHECK(all["seed"] == "2a");

@@ -31,7 +31,7 @@ TEST_CASE("before the first grade, and after each")
     CHECK(contains(screen(p), "0 of 1 lab done"));
     CHECK(contains(screen(p), "./workbook watch 02"));
     keep_progress(p.tools, view_of(4, "WRONG_ANSWER"), "sim");
-    CHECK(contains(screen(p), "02_scaling  ####        4 / 10 simulated  WRONG_ANSWER"));
+    CHECK(contains(screen(p), "02_scaling  ####        4 / 10  WRONG_ANSWER"));
     keep_progress(p.tools, view_of(10, "", "pass"), "gpu");
     CHECK(contains(screen(p), "10 / 10  done"));
     CHECK(contains(screen(p), "Every lab is done"));
@@ -52,7 +52,7 @@ TEST_CASE("the best points stay when a later grade is worse, for each backend")
     CHECK(last->points == 2);
     CHECK(last->verdict == "CRASH");
     CHECK(record.entries[0].best == 7);
-    CHECK(contains(screen(p), "9 / 10 simulated  (last 2)  CRASH"));
+    CHECK(contains(screen(p), "9 / 10  (last 2)  CRASH"));
 }
 
 TEST_CASE("the lab to go on with is the one at hand, not the first")
@@ -121,7 +121,7 @@ TEST_CASE("what is open counts as neither reached nor left to do")
     CHECK(record.entries[0].open == 3);
     CHECK_FALSE(record.entries[0].done());
     CHECK(next_lab(p.tools, record)->name == "04_other");
-    CHECK(contains(screen(p), "7 / 10, 3 open simulated\n"));
+    CHECK(contains(screen(p), "7 / 10, 3 open\n"));
     CHECK(contains(screen(p), "0 of 2 labs done, 7 / 10 points, 3 open, of those graded\n"
                               "Open points are neither reached nor lost"));
     l.lab = "04_other";
