@@ -198,6 +198,15 @@ void describe_check(CLI::App &check, command_line &o)
             ->excludes(record);
     add_option(check, "--tables", o.check.tables, "with --budget: the folder of its tables")
         ->needs(budget);
+    CLI::Option *pairs =
+        add_option(check, "--record-pairs", o.check.pairs_folder,
+                   "only record the timed pairs of each lab's headline case to this folder")
+            ->excludes(whole)
+            ->excludes(record)
+            ->excludes(budget);
+    check.add_option("--pairs", o.check.pairs, "with --record-pairs: how many; 300 by default")
+        ->check(CLI::Range(1, 100000))
+        ->needs(pairs);
     check.add_flag("--due", o.check.only_due, "with --budget: only what is new or changed")
         ->needs(budget);
 }

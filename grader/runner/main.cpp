@@ -96,6 +96,11 @@ int grade(const grading_request &request)
         for (const case_record &r : records()) std::cerr << "    " << r.name << "\n";
         return 2;
     }
+    if (request.options.record_pairs > 0 && chosen.size() != 1) { // they would share one file
+        std::cerr << lab_name() << ": \"pairs\" takes one case, and \"" << request.pattern
+                  << "\" chooses " << chosen.size() << ".\n";
+        return 2;
+    }
     const std::vector<case_group> groups = groups_of(chosen);
     const int others =
         options().simulated ? std::min(request.processes, int(groups.size())) - 1 : 0;

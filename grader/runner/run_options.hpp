@@ -25,6 +25,8 @@ struct run_options {
     // Simulator: in every call blocks and warps take turns in a random order, by the seed.
     bool random_schedule = false;
     bool late_streams = false;    // simulator: streams' work runs as late as waits allow
+    int record_pairs = 0;         // pairs that a timed case records instead of a verdict; 0: none
+    std::string pairs_file;       // for them
     int patience = 1;             // factor on every time limit, for a busy machine
     bool sandbox = true;          // use the strongest sandbox available
     bool require_sandbox = false; // grade nothing without a sandbox

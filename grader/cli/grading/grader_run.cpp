@@ -65,8 +65,11 @@ json request_of(const toolchain &t, const lab &l, const subject &what, const wor
             r["counting_worker"] = worker.counted;
             r["counting_naive"] = t.program(l, "naive", "sim");
         }
-        if (l.library) r["library"] = t.program(l, "library", "gpu");
+        // The vendor's version would take time between the pairs, which nobody asks about.
+        if (l.library && options.pairs_file.empty()) r["library"] = t.program(l, "library", "gpu");
     }
+    add("pairs", options.pairs_file);
+    if (options.record_pairs > 0) r["record_pairs"] = options.record_pairs;
     add("mpirun", l.mpirun);
     if (options.replays) add("replays", replay_folder(t, what));
     add("pictures", options.picture_folder);

@@ -28,6 +28,8 @@ struct grade_options {
     bool require_sandbox = false; // nothing runs without a sandbox
     int patience = 1;             // factor on the time limits of calls
     int processes = 1;            // that grade the cases of one submission, on the simulator
+    int record_pairs = 0;         // pairs that the chosen speed case records instead of a verdict
+    std::string pairs_file;       // for them; empty: it is graded
     bool replays = false; // failed calls are kept in .workbook/replays, to be repeated alone
 };
 
