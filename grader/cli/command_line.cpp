@@ -111,10 +111,22 @@ zero. What a submission or a compiler wrote is cut and made safe.
   github         in a step of GitHub Actions: at most ten annotations to
                  standard output, and a summary to FILE or behind what is in the
                  file that GITHUB_STEP_SUMMARY names
+  json           the student's own result, which ./workbook appeal takes
   text           for people
 
 Exit status: 0 it was converted, whatever the grade; 2 wrong usage, or RESULT is
 none; 99 the machine could not write it.)";
+
+constexpr const char *about_appeal = R"(
+RESULT is what grade --json wrote, or autograde --json with --student. It names
+the lab, the seed and the backend, with which FILE is graded again; then you
+see each case whose verdict or points differ, and what may explain it: another
+workbook, another file, another GPU, the clock. Without FILE it is the lab's
+stub, if that still is the file that was graded.
+
+Exit status: 0 every case has the same verdict and points, 1 some differ, 2
+wrong usage, or RESULT or FILE is none to appeal with, 77 it needs a GPU, 99 a
+fault of the machine or the workbook.)";
 
 // Adds an option that rejects an empty argument, which usually is an unset shell variable.
 template <typename T>
@@ -230,9 +242,19 @@ void describe_convert(CLI::App &convert, command_line &o)
         ->required();
     convert.add_option("--to", o.convert.format, "the form to write")
         ->required()
-        ->check(CLI::IsMember({"junit", "gradescope", "github", "prairielearn", "text"}));
+        ->check(CLI::IsMember({"junit", "gradescope", "github", "prairielearn", "json", "text"}));
     add_option(convert, "--output", o.convert.output, "file to write; none: standard output");
     add_option(convert, "--student", o.convert.student, "of a class: whose results");
+}
+
+void describe_appeal(CLI::App &appeal, command_line &o)
+{
+    appeal.footer(about_appeal);
+    add_option(appeal, "RESULT", o.appeal.file, "what --json wrote; -: standard input")->required();
+    add_option(appeal, "FILE", o.appeal.submission, "the .cu file that was graded");
+    add_option(appeal, "--student", o.appeal.student, "of a class: whose results");
+    add_option(appeal, "--lab", o.appeal.lab, "of a result of several labs: which one");
+    add_option(appeal, "--json", o.appeal.json_file, "also write the result made here");
 }
 
 void describe(CLI::App &app, command_line &o, const installed_labs &here)
@@ -263,6 +285,8 @@ void describe(CLI::App &app, command_line &o, const installed_labs &here)
     CLI::App &reset = add("reset", "put a stub back to how it was; keeps your file");
     add_one_lab(reset, o);
     reset.add_flag("--yes", o.agreed, "do not ask");
+
+    describe_appeal(add("appeal", "make a grade that you were given again"), o);
 
     // The launcher runs the tests itself; this program only prints the help.
     CLI::App &test = add("test", "run the project's own tests");

@@ -187,7 +187,7 @@ void record_case(benchmark_device &bench, const speed_gates &gates)
                      {"submission", options().submission},
                      {"function", bench.function()},
                      {"gpu", printable(d.name)},
-                     {"driver", fmt::format("{}.{}", d.driver / 1000, d.driver % 1000 / 10)}},
+                     {"cuda_of_driver", fmt::format("{}.{}", d.driver / 1000, d.driver % 1000 / 10)}},
                     gates,
                     bench.bytes(),
                     bench.multiply_adds(),

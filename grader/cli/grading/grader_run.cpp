@@ -173,6 +173,13 @@ graded run_grader(const toolchain &t, const lab &l, const subject &what, const w
     return g;
 }
 
+// Has the result name the file that was graded, so that an appeal can tell if it has the same.
+void name_file(graded &g, const built_submission &built)
+{
+    if (built.sha256.empty() || !g.document.contains("labs")) return;
+    for (json &l : g.document["labs"]) l["sha256"] = built.sha256;
+}
+
 } // namespace
 
 double points_offered(const toolchain &t, const lab &l)
@@ -220,12 +227,14 @@ graded grade_one(const toolchain &t, const lab &l, const subject &what,
         g.status = failed;
         g.document = refused_build(l.name, what.name, built, points_offered(t, l));
         g.cpu_seconds = built.cpu_seconds;
+        name_file(g, built);
         return g;
     }
     workers_of workers{built.workers.front(), built.workers.back(),
                        telling_warnings(built.diagnostics)};
     graded g = run_grader(t, l, what, workers, options, progress);
     g.cpu_seconds += built.cpu_seconds;
+    name_file(g, built);
     return g;
 }
 

@@ -3,11 +3,14 @@
 
 #include "cli/support/csv.hpp"
 #include "cli/support/errors.hpp"
+#include "cli/support/files.hpp"
 #include "cli/support/strings.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iostream>
+#include <iterator>
 
 namespace cli {
 
@@ -116,7 +119,38 @@ json result_of_student(const json &of_class, const std::string &student)
                                       sanitized(student, 200), names.size(),
                                       near.empty() ? "" : " Did you mean " + near + "?"));
     }
-    return merged(documents, text_at(of_class, "seed"), text_at(of_class, "backend"));
+    json result = merged(documents, text_at(of_class, "seed"), text_at(of_class, "backend"));
+    if (const std::string tool = text_at(of_class, "tool"); !tool.empty()) result["tool"] = tool;
+    return result;
+}
+
+json read_result(const std::string &file, const std::string &student)
+{
+    const bool piped = file == "-";
+    const std::string shown = piped ? "standard input" : file;
+    std::string text;
+    try {
+        text = piped ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : read_text(file);
+    } catch (const machine_error &e) { // the user named the file
+        throw usage_error(fmt::format("{}. Give the file that --json wrote.", e.what()));
+    }
+    json document = json::parse(text, nullptr, false);
+    const bool class_of = text_at(document, "schema") == class_schema;
+    if (class_of && student.empty())
+        throw usage_error(fmt::format("{} is of a class: say whose results with --student NAME, as "
+                                      "the table names them.",
+                                      shown));
+    const std::string newer = newer_schema(document);
+    if (!class_of && !student.empty() && newer.empty())
+        throw usage_error(fmt::format("--student is for what autograde --json wrote, and {} is "
+                                      "none: leave it out.",
+                                      shown));
+    if (class_of) document = result_of_student(document, student);
+    if (!newer.empty()) throw usage_error(fmt::format("{} {}", shown, newer));
+    if (const std::string wrong = invalid(document); !wrong.empty())
+        throw usage_error(
+            fmt::format("{} {}. Give the file that grade --json wrote.", shown, wrong));
+    return document;
 }
 
 } // namespace cli

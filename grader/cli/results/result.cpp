@@ -218,6 +218,23 @@ std::string invalid(const json &document)
     return {};
 }
 
+std::string newer_schema(const json &document)
+{
+    const std::string schema = text_at(document, "schema");
+    for (const std::string known : {result_schema, class_schema}) {
+        const std::size_t stem = known.find('/') + 1;
+        const std::string version = schema.substr(std::min(stem, schema.size()));
+        const bool number = !version.empty() && version.size() <= 6 &&
+                            version.find_first_not_of("0123456789") == version.npos;
+        if (schema.starts_with(known.substr(0, stem)) && number &&
+            std::stoi(version) > std::stoi(known.substr(stem)))
+            return fmt::format("is of schema {}, which a newer workbook wrote; this one reads {}. "
+                               "Use the workbook that wrote it.",
+                               schema, known);
+    }
+    return {};
+}
+
 json merged(const std::vector<json> &documents, const std::string &seed, const std::string &backend)
 {
     json result = {{"schema", result_schema}, {"tool", tool_version},  {"seed", seed},

@@ -77,6 +77,10 @@ double number_at(const json &object, const std::string &key);
 // Returns what is wrong with a document that a grader wrote; empty if it is valid.
 std::string invalid(const json &document);
 
+// Returns what is wrong with a document of a schema that only a newer workbook knows: "is of schema
+// cuda-workbook/2, ..."; empty if it is not.
+std::string newer_schema(const json &document);
+
 // Merges the documents into one of all labs, in order, with the first non-empty environment.
 json merged(const std::vector<json> &documents, const std::string &seed,
             const std::string &backend);
