@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 
@@ -56,11 +57,14 @@ int record_pairs_of(const toolchain &t, const std::vector<std::string> &names,
             (fs::absolute(wanted.pairs_folder) / fmt::format("{}.{}.csv", i.of->name, i.what.name))
                 .string();
         progress.say(fmt::format("recording {} of {}", i.what.name, i.of->name));
+        const auto start = std::chrono::steady_clock::now();
         const std::string problem =
             name.empty() ? "no case of it is timed" : record(t, i, name, of_this);
         progress.clear();
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
         fmt::print("{}  {} {}: {}\n", problem.empty() ? "ok" : "--", i.of->name, i.what.name,
-                   problem.empty() ? fmt::format("{} pairs of \"{}\"", wanted.pairs, name)
+                   problem.empty() ? fmt::format("{} pairs of \"{}\" in {:.1f} s", wanted.pairs,
+                                                 name, took.count())
                                    : sanitized(problem, 2000));
         if (!problem.empty()) status = failed;
     }
