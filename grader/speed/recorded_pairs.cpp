@@ -182,16 +182,17 @@ void record_case(benchmark_device &bench, const speed_gates &gates)
     if (!gates_time(gates))
         end_case(verdict::SKIPPED, "No pairs were recorded: this case is not graded by its time.");
     const device_facts &d = device();
-    recorded_case c{{{"lab", lab_name()},
-                     {"case", current_case().name},
-                     {"submission", options().submission},
-                     {"function", bench.function()},
-                     {"gpu", printable(d.name)},
-                     {"cuda_of_driver", fmt::format("{}.{}", d.driver / 1000, d.driver % 1000 / 10)}},
-                    gates,
-                    bench.bytes(),
-                    bench.multiply_adds(),
-                    {}};
+    recorded_case c{
+        {{"lab", lab_name()},
+         {"case", current_case().name},
+         {"submission", options().submission},
+         {"function", bench.function()},
+         {"gpu", printable(d.name)},
+         {"cuda_of_driver", fmt::format("{}.{}", d.driver / 1000, d.driver % 1000 / 10)}},
+        gates,
+        bench.bytes(),
+        bench.multiply_adds(),
+        {}};
     try {
         c.pairs = record_pairs(bench, options().record_pairs);
     } catch (const run_timeout &o) {

@@ -21,7 +21,8 @@ struct recorded_pair {
 
 // The pairs of one implementation in one speed case, and all else that judge() asks for.
 struct recorded_case {
-    // "lab", "case", "submission", "function", "gpu", "cuda_of_driver": for people, except the function.
+    // "lab", "case", "submission", "function", "gpu", "cuda_of_driver": for people, except the
+    // function.
     std::map<std::string, std::string> about;
     speed_gates gates;                   // without counted gates and hints
     double bytes = 0, multiply_adds = 0; // per call

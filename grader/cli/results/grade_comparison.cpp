@@ -76,7 +76,7 @@ std::string of_env(const json &document, const char *field)
     return on_one_line(text_at(member(document, "env"), field), 100);
 }
 
-// What is not the same about the two grades, apart from their cases; one sentence each.
+// Names the conditions that the two grades do not share, apart from their cases; one sentence each.
 std::vector<std::string> conditions_that_differ(const json &given, const json &here)
 {
     std::vector<std::string> result;
@@ -86,13 +86,14 @@ std::vector<std::string> conditions_that_differ(const json &given, const json &h
                                          there.empty() ? "unknown" : there,
                                          now.empty() ? "unknown" : now));
     };
-    auto hash = [](const json &document) {
-        return on_one_line(text_at(document["labs"][0], "sha256"), 64);
-    };
-    if (hash(given).empty())
+    const std::string graded = text_at(given["labs"][0], "sha256"),
+                      now = text_at(here["labs"][0], "sha256");
+    constexpr std::size_t shown = 16; // digits, which are enough to tell files apart
+    if (graded.empty())
         result.push_back("Perhaps another file: the result does not say which one was graded.");
-    else
-        compare("Another file, by its SHA-256", hash(given), hash(here));
+    else if (graded != now)
+        compare("Another file, by the first digits of its SHA-256",
+                on_one_line(graded.substr(0, shown), 100), now.substr(0, shown));
     compare("Another version of the workbook", on_one_line(text_at(given, "tool"), 100),
             text_at(here, "tool"));
     compare("Another GPU", of_env(given, "gpu"), of_env(here, "gpu"));
@@ -159,9 +160,10 @@ grade_comparison compare_grades(const json &given, const json &here, int width)
                                          on_one_line(text_at(given, "backend"), 20),
                                          on_one_line(text_at(given, "seed"), 20));
     if (result.same) {
-        add(head + fmt::format("the same verdict in all {}, {:g} of {:g} points{}",
-                               plural(theirs.cases.size(), "case"), theirs.points,
-                               theirs.max_points, open_words(theirs.open_points)));
+        const std::size_t count = theirs.cases.size();
+        add(head + fmt::format("the same verdict in {}, {:g} of {:g} points{}",
+                               count == 1 ? "its only case" : "all " + plural(count, "case"),
+                               theirs.points, theirs.max_points, open_words(theirs.open_points)));
         for (const std::string &note : conditions_that_differ(given, here)) add("  " + note, 2);
         return result;
     }

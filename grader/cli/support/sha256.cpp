@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4).
+// Computes SHA-256 as FIPS 180-4 defines it.
 #include "sha256.hpp"
 
 #include <fmt/format.h>

@@ -51,7 +51,7 @@ private:
     int readings_ = 0;
 };
 
-// What the rule said in many resamples.
+// The verdicts of the rule in many resamples.
 struct replay_tally {
     std::map<verdict, int> verdicts;
     std::map<int, int> steps; // steps reached -> resamples that passed with them
