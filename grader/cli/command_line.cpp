@@ -111,10 +111,22 @@ zero. What a submission or a compiler wrote is cut and made safe.
   github         in a step of GitHub Actions: at most ten annotations to
                  standard output, and a summary to FILE or behind what is in the
                  file that GITHUB_STEP_SUMMARY names
+  json           the student's own result, which ./workbook appeal takes
   text           for people
 
 Exit status: 0 it was converted, whatever the grade; 2 wrong usage, or RESULT is
 none; 99 the machine could not write it.)";
+
+constexpr const char *about_appeal = R"(
+RESULT is what grade --json wrote, or autograde --json with --student. It names
+the lab, the seed and the backend, with which FILE is graded again; then you
+see each case whose verdict or points differ, and what may explain it: another
+workbook, another file, another GPU, the clock. Without FILE it is the lab's
+stub, if that still is the file that was graded.
+
+Exit status: 0 every case has the same verdict and points, 1 some differ, 2
+wrong usage, or RESULT or FILE is none to appeal with, 77 it needs a GPU, 99 a
+fault of the machine or the workbook.)";
 
 // Adds an option that rejects an empty argument, which usually is an unset shell variable.
 template <typename T>
@@ -199,6 +211,15 @@ void describe_check(CLI::App &check, command_line &o)
             ->excludes(record);
     add_option(check, "--tables", o.check.tables, "with --budget: the folder of its tables")
         ->needs(budget);
+    CLI::Option *pairs =
+        add_option(check, "--record-pairs", o.check.pairs_folder,
+                   "only record the timed pairs of each lab's headline case to this folder")
+            ->excludes(whole)
+            ->excludes(record)
+            ->excludes(budget);
+    check.add_option("--pairs", o.check.pairs, "with --record-pairs: how many; 300 by default")
+        ->check(CLI::Range(1, 100000))
+        ->needs(pairs);
     check.add_flag("--due", o.check.only_due, "with --budget: only what is new or changed")
         ->needs(budget);
 }
@@ -222,11 +243,21 @@ void describe_convert(CLI::App &convert, command_line &o)
         ->required();
     convert.add_option("--to", o.convert.format, "the form to write")
         ->required()
-        ->check(CLI::IsMember({"junit", "gradescope", "github", "prairielearn", "text"}));
+        ->check(CLI::IsMember({"junit", "gradescope", "github", "prairielearn", "json", "text"}));
     add_option(convert, "--output", o.convert.output, "file to write; none: standard output");
     add_option(convert, "--student", o.convert.student, "of a class: whose results");
     convert.add_flag("--clock", o.convert.clock,
                      "count the points of the clock: 50 a lab instead of 40");
+}
+
+void describe_appeal(CLI::App &appeal, command_line &o)
+{
+    appeal.footer(about_appeal);
+    add_option(appeal, "RESULT", o.appeal.file, "what --json wrote; -: standard input")->required();
+    add_option(appeal, "FILE", o.appeal.submission, "the .cu file that was graded");
+    add_option(appeal, "--student", o.appeal.student, "of a class: whose results");
+    add_option(appeal, "--lab", o.appeal.lab, "of a result of several labs: which one");
+    add_option(appeal, "--json", o.appeal.json_file, "also write the result made here");
 }
 
 void describe(CLI::App &app, command_line &o, const installed_labs &here)
@@ -257,6 +288,8 @@ void describe(CLI::App &app, command_line &o, const installed_labs &here)
     CLI::App &reset = add("reset", "put a stub back to how it was; keeps your file");
     add_one_lab(reset, o);
     reset.add_flag("--yes", o.agreed, "do not ask");
+
+    describe_appeal(add("appeal", "make a grade that you were given again"), o);
 
     // The launcher runs the tests itself; this program only prints the help.
     CLI::App &test = add("test", "run the project's own tests");

@@ -17,6 +17,7 @@ struct command_line {
     release_options release;
     autograde_options autograde;
     convert_options convert;
+    appeal_options appeal;
     check_options check;
     std::string one_lab;
     hint_options hint;

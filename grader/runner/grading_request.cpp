@@ -40,6 +40,7 @@ public:
         }
         left_.erase(at);
     }
+    bool has(const char *name) const { return left_.contains(name); }
     void take_program(const char *name, std::string &path)
     {
         take(name, path);
@@ -109,10 +110,17 @@ grading_request parse_request(const std::string &text)
     f.take("keep_replays", o.keep_replays);
     f.take("sandbox", o.sandbox);
     f.take("require_sandbox", o.require_sandbox);
+    f.take("pairs", o.pairs_file);
+    if (!o.pairs_file.empty())
+        f.take_number("record_pairs", o.record_pairs, 100000);
+    else if (f.has("record_pairs"))
+        throw bad_request("\"record_pairs\" needs \"pairs\", the file that they go to");
     f.take_number("patience", o.patience, 100);
     f.require_none_left();
     if (backend.empty() || o.worker.empty() || o.naive.empty())
         throw bad_request("\"backend\", \"worker\" and \"naive\" are required");
+    if (!o.pairs_file.empty() && backend != "gpu")
+        throw bad_request("\"pairs\" needs \"backend\": \"gpu\": the simulator has no clock");
     o.simulated = backend == "sim";
     o.random_schedule = schedule == "random";
     o.late_streams = schedule == "late";

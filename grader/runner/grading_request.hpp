@@ -33,6 +33,9 @@ struct grading_request {
 //   "case", "kind", "result", "counters", "processes"
 //                       see grading_request
 //   "replays", "pictures"  folders, see run_options
+//   "record_pairs", "pairs"
+//                       a number up to 100000 and a file: the one timed case that is graded writes
+//                       that many pairs there and has no verdict, see speed/recorded_pairs.hpp
 //   "keep_replays", "sandbox", "require_sandbox"  true or false
 //   "patience"          1 to 100, a factor on every time limit
 // Throws bad_request, also for an unknown field.

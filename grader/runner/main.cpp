@@ -116,6 +116,11 @@ int grade(const grading_request &request)
         return 2;
     }
     const std::vector<std::size_t> run = leave_others_open(chosen);
+    if (request.options.record_pairs > 0 && run.size() != 1) { // they would share one file
+        std::cerr << lab_name() << ": \"pairs\" takes one case, and \"" << request.pattern
+                  << "\" chooses " << run.size() << ".\n";
+        return 2;
+    }
     const std::vector<case_group> groups = groups_of(run);
     const int others =
         options().simulated ? std::min(request.processes, int(groups.size())) - 1 : 0;

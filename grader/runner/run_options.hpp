@@ -11,9 +11,9 @@ struct run_options {
     bool simulated = true;              // the calls run on the simulator; else on a GPU
     std::string worker, naive, library; // programs; library may be empty
     std::string mpirun;                 // Open MPI's launcher; empty: there is none
-    std::string device_program; // simulates the devices of a worker
-    std::string submission;     // "stub", "solution", or a file's name
-    std::string source;         // the submission's file, for messages; may be empty
+    std::string device_program;         // simulates the devices of a worker
+    std::string submission;             // "stub", "solution", or a file's name
+    std::string source;                 // the submission's file, for messages; may be empty
     std::uint64_t seed = 0;
     std::string replay_folder;  // for replay files of failed cases; empty: none are written
     std::string picture_folder; // for the pictures that cases draw; empty: none are written
@@ -22,6 +22,8 @@ struct run_options {
     // Simulator: in every call blocks and warps take turns in a random order, by the seed.
     bool random_schedule = false;
     bool late_streams = false;    // simulator: streams' work runs as late as waits allow
+    int record_pairs = 0;         // pairs that a timed case records instead of a verdict; 0: none
+    std::string pairs_file;       // for them
     int patience = 1;             // factor on every time limit, for a busy machine
     bool sandbox = true;          // use the strongest sandbox available
     bool require_sandbox = false; // grade nothing without a sandbox

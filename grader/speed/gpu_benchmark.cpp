@@ -5,6 +5,7 @@
 #include "argument_sets.hpp"
 #include "device_clocks.hpp"
 #include "paired_benchmark.hpp"
+#include "recorded_pairs.hpp"
 #include "roofline_kernels.hpp"
 #include "runner/argument_images.hpp"
 #include "runner/case_record.hpp"
@@ -441,6 +442,7 @@ void timed_benchmark(const make_workload &make, const make_workload &make_for_na
 {
     gpu_benchmark benchmark(make, make_for_naive, gates);
     try {
+        if (options().record_pairs > 0) record_case(benchmark, gates);
         judgement j = judge(benchmark, gates);
         benchmark.add_costs(j.result);
         record_speed(j.result);

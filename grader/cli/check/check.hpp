@@ -6,11 +6,13 @@
 namespace cli {
 
 struct check_options {
-    bool whole = false;    // also grade all cases of the wrong submissions
-    bool record = false;   // write new rows and listed changes to the table of verdicts
-    int budget = 0;        // seconds for check_within; 0: everything, without a limit
-    bool only_due = false; // for check_within: skip rows that were made from the same files
-    std::string tables;    // for check_within: the folder of its tables; empty: the project's
+    bool whole = false;       // also grade all cases of the wrong submissions
+    bool record = false;      // write new rows and listed changes to the table of verdicts
+    int budget = 0;           // seconds for check_within; 0: everything, without a limit
+    bool only_due = false;    // for check_within: skip rows that were made from the same files
+    std::string tables;       // for check_within: the folder of its tables; empty: the project's
+    std::string pairs_folder; // record_pairs_of() is all that is done; empty: check
+    int pairs = 300;          // for it: per file
 };
 
 int check_command(const toolchain &t, const std::vector<std::string> &words, grade_options options,
@@ -25,5 +27,16 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
 // wanted.tables are up to date however this ends.
 int check_within(const toolchain &t, const std::vector<std::string> &names,
                  const grade_options &options, const check_options &wanted);
+
+// Returns the timed case of a lab with the most points, by its grader's list; empty: there is none.
+// Throws machine_error.
+std::string headline_case(const toolchain &t, const lab &l);
+
+// Records wanted.pairs pairs of each lab's headline case on the GPU, for naive and the solution,
+// each into a file LAB.IMPLEMENTATION.csv of wanted.pairs_folder, as speed/recorded_pairs.hpp has
+// it. Judges nothing. Returns failed if one of them could not be recorded, and says why. Throws
+// usage_error without a GPU.
+int record_pairs_of(const toolchain &t, const std::vector<std::string> &names,
+                    const grade_options &options, const check_options &wanted);
 
 } // namespace cli

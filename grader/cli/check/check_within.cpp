@@ -364,6 +364,11 @@ private:
 
 } // namespace
 
+std::string headline_case(const toolchain &t, const lab &l)
+{
+    return headline_of(speed_cases_of(t, l));
+}
+
 int check_within(const toolchain &t, const std::vector<std::string> &names,
                  const grade_options &options, const check_options &wanted)
 {

@@ -75,4 +75,17 @@ struct convert_options {
 // or written; then nothing is written.
 int convert_command(const convert_options &options);
 
+struct appeal_options {
+    std::string file;       // the result: of one grade, or of a class
+    std::string submission; // the file that was graded; empty: the lab's stub, if it is that
+    std::string student;    // one of a class; empty: `file` is one result
+    std::string lab;        // of a result of several labs; empty: there is one
+    std::string json_file;  // for the result made here; empty: none
+};
+// Makes a grade again, with the seed and on the backend of its result, and prints both side by side
+// where they differ. Returns passed if every case has the same verdict and points, failed if not.
+// Throws usage_error if the result or the file is none to appeal with, no_device_error if it needs
+// a GPU, and machine_error if the machine or the workbook fails.
+int appeal_command(const toolchain &t, const appeal_options &wanted);
+
 } // namespace cli

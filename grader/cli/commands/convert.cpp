@@ -14,8 +14,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <iostream>
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -33,33 +31,6 @@ template <typename F> void as_usage(F use, const char *what_to_do)
     } catch (const machine_error &e) {
         throw usage_error(fmt::format("{}. {}", e.what(), what_to_do));
     }
-}
-
-json parsed(const convert_options &options)
-{
-    const bool piped = options.file == "-";
-    const std::string shown = piped ? "standard input" : options.file;
-    std::string text;
-    if (piped)
-        text.assign(std::istreambuf_iterator<char>(std::cin), {});
-    else
-        as_usage([&] { text = read_text(options.file); }, "Give the file that --json wrote.");
-    json document = json::parse(text, nullptr, false);
-    const bool class_of = text_at(document, "schema") == class_schema;
-    if (class_of && options.student.empty())
-        throw usage_error(fmt::format("{} is of a class: say whose results with --student NAME, as "
-                                      "the table names them.",
-                                      shown));
-    if (!class_of && !options.student.empty())
-        throw usage_error(fmt::format("--student is for what autograde --json wrote, and {} is "
-                                      "none: leave it out.",
-                                      shown));
-    if (class_of) document = result_of_student(document, options.student);
-    std::string wrong = invalid(document);
-    if (!wrong.empty())
-        throw usage_error(
-            fmt::format("{} {}. Give the file that grade --json wrote.", shown, wrong));
-    return as_counted(std::move(document), options.clock);
 }
 
 void write_file(const std::string &path, const std::string &text)
@@ -100,16 +71,24 @@ void convert_for_github(const json &document, const std::string &output)
     print(as_annotations(document));
 }
 
+// A student's own result, out of a class's.
+std::string as_one_result(const json &document)
+{
+    return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
 } // namespace
 
 int convert_command(const convert_options &options)
 {
-    json document = parsed(options);
+    json document = read_result(options.file, options.student);
+    if (options.format != "json") document = as_counted(std::move(document), options.clock);
     if (options.format == "github") {
         convert_for_github(document, options.output);
         return passed;
     }
-    std::string text = options.format == "junit"          ? as_junit(document)
+    std::string text = options.format == "json"           ? as_one_result(document)
+                       : options.format == "junit"        ? as_junit(document)
                        : options.format == "gradescope"   ? as_gradescope(document)
                        : options.format == "prairielearn" ? as_prairielearn(document)
                                                           : as_text(document);

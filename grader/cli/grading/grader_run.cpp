@@ -1,13 +1,13 @@
 // Runs a lab's grader on one implementation.
 #include "grader_run.hpp"
 
-#include "grade_on_both.hpp"
 #include "cli/submission/ninja.hpp"
 #include "cli/submission/submission.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "cli/support/subprocess.hpp"
 #include "cli/terminal/text.hpp"
+#include "grade_on_both.hpp"
 
 #include <fmt/format.h>
 
@@ -54,7 +54,11 @@ json request_of(const toolchain &t, const lab &l, const subject &what, const std
     auto add = [&](const char *field, const std::string &value) {
         if (!value.empty()) r[field] = value;
     };
-    if (options.backend == "gpu" && l.library) r["library"] = t.program(l, "library", "gpu");
+    // The vendor's version would take time between the pairs, which nobody asks about.
+    if (options.backend == "gpu" && l.library && options.pairs_file.empty())
+        r["library"] = t.program(l, "library", "gpu");
+    add("pairs", options.pairs_file);
+    if (options.record_pairs > 0) r["record_pairs"] = options.record_pairs;
     add("mpirun", l.mpirun);
     if (options.replays) add("replays", replay_folder(t, what));
     add("pictures", options.picture_folder);
@@ -154,10 +158,18 @@ graded run_grader(const toolchain &t, const lab &l, const subject &what,
         throw machine_error(fmt::format("{} {}", t.grader(l), e.words()));
     e.text = std::move(messages);
     graded g = read_result(t, l, what, prepared.warnings, e, result.path());
+    name_file(g.document, prepared.sha256);
     g.worker = worker;
     g.seconds = e.seconds;
     g.cpu_seconds = e.cpu_seconds;
     return g;
+}
+
+// Has the result name the file that was graded, so that an appeal can tell if it has the same.
+void name_file(json &document, const std::string &sha256)
+{
+    if (sha256.empty() || !document.contains("labs")) return;
+    for (json &l : document["labs"]) l["sha256"] = sha256;
 }
 
 } // namespace
@@ -203,11 +215,13 @@ prepared_grade prepare_grade(const toolchain &t, const lab &l, const subject &wh
         return p;
     }
     const std::vector<std::string> backends = linked_with(options.backend);
-    built_submission built = build_submission(
-        t, {&l, what.source, backends, what.object, options.require_sandbox});
+    built_submission built =
+        build_submission(t, {&l, what.source, backends, what.object, options.require_sandbox});
     p.cpu_seconds = built.cpu_seconds;
+    p.sha256 = built.sha256;
     if (!built.built()) {
         p.refused = refused_build(l.name, what.name, built, points_offered(t, l));
+        name_file(p.refused, built.sha256);
         return p;
     }
     for (std::size_t i = 0; i < backends.size(); ++i) p.workers[backends[i]] = built.workers[i];

@@ -15,10 +15,11 @@
 namespace cli {
 
 struct grade_options {
-    std::string backend = "auto"; // auto, both, gpu, sim; choose_backend() turns auto into both or sim
-    std::string pattern;          // only cases whose name contains it
-    std::string seed;             // hexadecimal; empty: choose_seed() draws one
-    std::string schedule;         // the simulator's: index, random, late; empty: index
+    std::string backend =
+        "auto";           // auto, both, gpu, sim; choose_backend() turns auto into both or sim
+    std::string pattern;  // only cases whose name contains it
+    std::string seed;     // hexadecimal; empty: choose_seed() draws one
+    std::string schedule; // the simulator's: index, random, late; empty: index
     bool require_gpu = false;
     bool solutions = false;
     std::string submission; // a file instead of the stub
@@ -29,6 +30,8 @@ struct grade_options {
     bool require_sandbox = false; // nothing runs without a sandbox
     int patience = 1;             // factor on the time limits of calls
     int processes = 1;            // that grade the cases of one submission, on the simulator
+    int record_pairs = 0;         // pairs that the chosen speed case records instead of a verdict
+    std::string pairs_file;       // for them; empty: it is graded
     bool replays = false; // failed calls are kept in .workbook/replays, to be repeated alone
 };
 
@@ -54,6 +57,7 @@ struct prepared_grade {
     std::map<std::string, std::string> workers;
     std::vector<std::string> warnings; // the compiler's, about the submission
     json refused;                      // the result of a submission that did not build; else null
+    std::string sha256;                // of a submission's file
     double cpu_seconds = 0;
 };
 // Builds the programs of a submission. Throws stop_requested and machine_error.

@@ -3,11 +3,14 @@
 
 #include "cli/support/csv.hpp"
 #include "cli/support/errors.hpp"
+#include "cli/support/files.hpp"
 #include "cli/support/strings.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iostream>
+#include <iterator>
 
 namespace cli {
 
@@ -49,23 +52,22 @@ std::string as_csv(const std::vector<grade_row> &rows, const std::string &backen
     };
     for (grade_row row : rows) {
         for (const std::string &note : row.open) row.add_problem(note);
-        std::vector<std::string> words = {
-            row.student,
-            row.lab,
-            row.status,
-            number(row, row.points),
-            fmt::format("{:g}", row.max_points),
-            number(row, row.open_points),
-            number(row, row.clock.points),
-            fmt::format("{:g}", row.clock.max_points),
-            number(row, row.clock.open),
-            verdict_words(row),
-            row.first_failure,
-            row.problem,
-            on_one_line(row.file, 1000),
-            backend,
-            seed,
-            tool_version};
+        std::vector<std::string> words = {row.student,
+                                          row.lab,
+                                          row.status,
+                                          number(row, row.points),
+                                          fmt::format("{:g}", row.max_points),
+                                          number(row, row.open_points),
+                                          number(row, row.clock.points),
+                                          fmt::format("{:g}", row.clock.max_points),
+                                          number(row, row.clock.open),
+                                          verdict_words(row),
+                                          row.first_failure,
+                                          row.problem,
+                                          on_one_line(row.file, 1000),
+                                          backend,
+                                          seed,
+                                          tool_version};
         for (std::string &word : words) word = without_formula(word);
         text += csv_line(words);
     }
@@ -117,10 +119,9 @@ json result_of_student(const json &of_class, const std::string &student)
         if (invalid(result).empty())
             documents.push_back(result);
         else if (text_at(row, "status") == "missing")
-            documents.push_back(
-                refused_build(lab, "stub", none,
-                              {number_at(row, "max_points"),
-                               number_at(member(row, "clock"), "max_points")}));
+            documents.push_back(refused_build(
+                lab, "stub", none,
+                {number_at(row, "max_points"), number_at(member(row, "clock"), "max_points")}));
         else
             documents.push_back(grader_fault(lab, "stub", problem));
     }
@@ -130,7 +131,38 @@ json result_of_student(const json &of_class, const std::string &student)
                                       sanitized(student, 200), names.size(),
                                       near.empty() ? "" : " Did you mean " + near + "?"));
     }
-    return merged(documents, text_at(of_class, "seed"), text_at(of_class, "backend"));
+    json result = merged(documents, text_at(of_class, "seed"), text_at(of_class, "backend"));
+    if (const std::string tool = text_at(of_class, "tool"); !tool.empty()) result["tool"] = tool;
+    return result;
+}
+
+json read_result(const std::string &file, const std::string &student)
+{
+    const bool piped = file == "-";
+    const std::string shown = piped ? "standard input" : file;
+    std::string text;
+    try {
+        text = piped ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : read_text(file);
+    } catch (const machine_error &e) { // the user named the file
+        throw usage_error(fmt::format("{}. Give the file that --json wrote.", e.what()));
+    }
+    json document = json::parse(text, nullptr, false);
+    const bool class_of = text_at(document, "schema") == class_schema;
+    if (class_of && student.empty())
+        throw usage_error(fmt::format("{} is of a class: say whose results with --student NAME, as "
+                                      "the table names them.",
+                                      shown));
+    const std::string newer = newer_schema(document);
+    if (!class_of && !student.empty() && newer.empty())
+        throw usage_error(fmt::format("--student is for what autograde --json wrote, and {} is "
+                                      "none: leave it out.",
+                                      shown));
+    if (class_of) document = result_of_student(document, student);
+    if (!newer.empty()) throw usage_error(fmt::format("{} {}", shown, newer));
+    if (const std::string wrong = invalid(document); !wrong.empty())
+        throw usage_error(
+            fmt::format("{} {}. Give the file that grade --json wrote.", shown, wrong));
+    return document;
 }
 
 } // namespace cli

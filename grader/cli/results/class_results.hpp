@@ -35,4 +35,8 @@ json as_json(const std::vector<grade_row> &rows, const std::string &backend,
 // One student's results in what as_json() made. Throws usage_error.
 json result_of_student(const json &of_class, const std::string &student);
 
+// Reads a result that --json wrote: of one grade, or `student`'s (else empty) of a class. "-" is
+// standard input. Throws usage_error, which names the file, if it is none that can be read here.
+json read_result(const std::string &file, const std::string &student);
+
 } // namespace cli

@@ -210,16 +210,17 @@ std::vector<std::string> open_notes(const lab_view &l)
 std::string clock_words(const lab_view &l)
 {
     if (l.clock.max_points <= 0) return {};
-    std::string text =
-        l.clock.open >= l.clock.max_points
-            ? fmt::format("Clock: {:g} points, all open", l.clock.max_points)
-            : fmt::format("Clock: {:g} of {:g} points{}", l.clock.points, l.clock.max_points,
-                          open_words(l.clock.open));
+    std::string text = l.clock.open >= l.clock.max_points
+                           ? fmt::format("Clock: {:g} points, all open", l.clock.max_points)
+                           : fmt::format("Clock: {:g} of {:g} points{}", l.clock.points,
+                                         l.clock.max_points, open_words(l.clock.open));
     std::vector<std::string> reasons;
     for (const case_view &c : l.cases)
-        if (of_clock(c) && c.open_points > 0 && std::ranges::find(reasons, c.message) == reasons.end())
+        if (of_clock(c) && c.open_points > 0 &&
+            std::ranges::find(reasons, c.message) == reasons.end())
             reasons.push_back(c.message);
-    for (const std::string &why : reasons) text += ". " + why.substr(0, why.find_last_not_of('.') + 1);
+    for (const std::string &why : reasons)
+        text += ". " + why.substr(0, why.find_last_not_of('.') + 1);
     return text + ".";
 }
 
@@ -287,6 +288,23 @@ std::string invalid(const json &document)
                 return fmt::format("has more points reached and open than there are in \"{}\"",
                                    text_at(c, "name"));
         }
+    }
+    return {};
+}
+
+std::string newer_schema(const json &document)
+{
+    const std::string schema = text_at(document, "schema");
+    for (const std::string known : {result_schema, class_schema}) {
+        const std::size_t stem = known.find('/') + 1;
+        const std::string version = schema.substr(std::min(stem, schema.size()));
+        const bool number = !version.empty() && version.size() <= 6 &&
+                            version.find_first_not_of("0123456789") == version.npos;
+        if (schema.starts_with(known.substr(0, stem)) && number &&
+            std::stoi(version) > std::stoi(known.substr(stem)))
+            return fmt::format("is of schema {}, which a newer workbook wrote; this one reads {}. "
+                               "Use the workbook that wrote it.",
+                               schema, known);
     }
     return {};
 }

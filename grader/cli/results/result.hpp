@@ -87,6 +87,10 @@ double number_at(const json &object, const std::string &key);
 // Returns what is wrong with a document that a grader wrote; empty if it is valid.
 std::string invalid(const json &document);
 
+// Returns what is wrong with a document of a schema that only a newer workbook knows: "is of schema
+// cuda-workbook/2, ..."; empty if it is not.
+std::string newer_schema(const json &document);
+
 // Merges the documents into one of all labs, in order, with the first non-empty environment.
 json merged(const std::vector<json> &documents, const std::string &seed,
             const std::string &backend);
@@ -101,8 +105,8 @@ std::string open_words(double open); // ", 8 open", to follow the points reached
 // Returns one sentence per reason why points of the lab are open: "8 points are open: ranks: two;
 // ranks: four. There is no Open MPI."
 std::vector<std::string> open_notes(const lab_view &l);
-// Returns "Clock: 4 of 10 points, 2 open. Only the clock of a GPU can judge this."; empty if the lab
-// has no points of the clock.
+// Returns "Clock: 4 of 10 points, 2 open. Only the clock of a GPU can judge this."; empty if the
+// lab has no points of the clock.
 std::string clock_words(const lab_view &l);
 // Returns the same for a column: "4 / 10", "open", or nothing.
 std::string clock_shown(const point_sums &clock);

@@ -30,6 +30,7 @@ const std::set<std::string> staff_files = {"CONTRIBUTING.md", "grader/tests/sect
 const std::set<std::string> staff_names = {"sectors.csv", "library.cu"}; // library.cu is an answer
 const std::set<std::string> staff_folders = {"solutions", ".ci"};
 const std::string folder_of_verdicts = "grader/tests/verdicts/"; // the staff submissions' verdicts
+const std::string folder_of_pairs = "data/measured/pairs/";      // times of the solutions
 const std::string instructors_folder = "handouts/instructor/";
 
 // One file of a commit, as `git ls-tree -z` lists it: "MODE TYPE HASH\tPATH".
@@ -192,7 +193,7 @@ bool delivered(const edition &e, const std::string &path)
     fs::path p(path);
     if (staff_files.contains(path) || staff_names.contains(p.filename().string())) return false;
     if (staff_folders.contains(p.begin()->string()) || path.starts_with(folder_of_verdicts) ||
-        path.starts_with(instructors_folder))
+        path.starts_with(folder_of_pairs) || path.starts_with(instructors_folder))
         return false;
     // One stem finds every part of a lab.
     for (const fs::path &part : p)

@@ -4,6 +4,7 @@
 #include "build_step.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
+#include "cli/support/sha256.hpp"
 #include "object_cache.hpp"
 
 #include <fmt/format.h>
@@ -200,6 +201,7 @@ built_submission build_submission(const toolchain &t, const submission_request &
     built_submission result;
     try {
         job j = make_job(t, request, limits);
+        result.sha256 = sha256(j.text);
         std::string object = request.object.empty() ? object_for(j, result) : request.object;
         for (const std::string &backend : request.backends)
             result.workers.push_back(link_worker(j, object, backend, result));

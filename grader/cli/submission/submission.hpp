@@ -38,6 +38,7 @@ struct built_submission {
     std::string message, hint;                         // set if it was not built
     std::string diagnostics;          // the compiler's output, made safe; warnings if it was built
     std::vector<std::string> workers; // programs, in the order of `backends`
+    std::string sha256;               // of the file that was read; empty: it could not be
     bool from_cache = false;
     double cpu_seconds = 0;
     bool built() const { return verdict == grading::verdict::PASS; }

@@ -438,6 +438,12 @@ TEST_CASE("the convert command writes a file whole or says why it does not")
     CHECK(contains(refusal({p.put("a", "{\"x\": \"\xff\"}"), "text", out, ""}), "not a JSON"));
     CHECK(contains(refusal({p.put("a", "{\"schema\": \"other\"}"), "text", out, ""}),
                    "is not of schema cuda-workbook/1"));
+    CHECK(contains(refusal({p.put("a", "{\"schema\": \"cuda-workbook/2\"}"), "text", out, ""}),
+                   "is of schema cuda-workbook/2, which a newer workbook wrote; this one reads "
+                   "cuda-workbook/1"));
+    CHECK(contains(
+        refusal({p.put("a", "{\"schema\": \"cuda-workbook-class/12\"}"), "text", out, "ada"}),
+        "is of schema cuda-workbook-class/12, which a newer workbook wrote"));
     CHECK(contains(refusal({result, "text", out, "ada"}), "leave it out"));
     json all = {{"schema", class_schema}, {"rows", json::array()}};
     CHECK(contains(refusal({p.put("a", all.dump()), "text", out, ""}), "--student NAME"));

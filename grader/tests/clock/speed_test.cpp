@@ -9,7 +9,7 @@
 #include "runner/case_run.hpp"
 #include "simulator/machine/finding.hpp"
 #include "simulator/runtime/harness.h"
-#include "speed/paired_benchmark.hpp"
+#include "speed/recorded_pairs.hpp"
 #include "worker/yardstick_work.hpp"
 
 #include <fcntl.h>
@@ -24,6 +24,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <string_view>
 #include <thread>
@@ -414,6 +415,24 @@ void race_against(const std::string &kind, const make_workload &make, double spe
     race(make, gates, make_for_naive);
 }
 
+recorded_case recorded; // by "race: recorded"
+
+// While one lives, cases record pairs. The destructor reads them.
+class recording_of_pairs {
+public:
+    explicit recording_of_pairs(int pairs, const std::string &file = folder / "pairs.csv")
+    {
+        options().record_pairs = pairs;
+        options().pairs_file = file;
+    }
+    ~recording_of_pairs()
+    {
+        if (std::ifstream file(options().pairs_file); file) recorded = read_recording(file);
+        options().record_pairs = 0;
+    }
+    recording_of_pairs(const recording_of_pairs &) = delete;
+};
+
 make_workload moving(double bytes = 0)
 {
     return [bytes](std::mt19937_64 &random) { return std::make_unique<adding>(random, bytes); };
@@ -476,6 +495,16 @@ SPEED_CASE("race: crashes", 4, 4) { race_against("crashes", moving()); }
 SPEED_CASE("race: loses memory", 4, 4) { race_against("loses memory", moving()); }
 SPEED_CASE("race: no memory", 4, 4) { race_against("says there is no memory", moving()); }
 SPEED_CASE("race: all memory", 4, 4) { race_against("takes all memory", moving()); }
+SPEED_CASE("race: recorded", 4, 4)
+{
+    recording_of_pairs here(65);
+    race_against("fast", moving());
+}
+SPEED_CASE("race: recorded nowhere", 4, 4)
+{
+    recording_of_pairs here(1, "/no/such/folder/pairs.csv");
+    race_against("fast", moving());
+}
 // A call takes 1 ms but should move 20 MB on a device of 10 GB/s.
 SPEED_CASE("race: implausible", 4, 4) { race_against("fast", moving(20e6)); }
 // Two benchmarks in the same workers: the first must not affect the second.
@@ -616,6 +645,24 @@ TEST_CASE("verdict: a fast submission passes, in place or not, and leaves its fi
     }
 }
 
+TEST_CASE("verdict: none is given while pairs are recorded, as the clocks say")
+{
+    check_verdict("race: recorded", verdict::SKIPPED, "65 pairs were recorded");
+    CHECK(recorded.about["case"] == "race: recorded");
+    CHECK(recorded.about["gpu"] == "an imitation");
+    CHECK(recorded.about["function"] == "add_one");
+    CHECK(recorded.gates.speedup == 3);
+    REQUIRE(recorded.pairs.size() == 65);
+    for (const recorded_pair &p : recorded.pairs) {
+        CHECK(p.naive.worker_per_call() >= naive_ms);
+        CHECK(p.submission.worker_per_call() >= 1);
+        CHECK(p.submission.parent_ms > 0);
+        CHECK(p.copy_rate > 0);
+        CHECK(p.before.fma_rate > 0);
+    }
+    check_verdict("race: recorded nowhere", verdict::INFRA_ERROR, "cannot write /no/such/folder");
+}
+
 TEST_CASE("verdict: what lies in pinned memory must be written too")
 {
     check_verdict("race: nothing to pinned memory", verdict::NOT_WRITTEN);
@@ -639,8 +686,9 @@ TEST_CASE("verdict: nor does one that does not end in time, and what it was to r
     check_verdict("race: takes a minute", verdict::TOO_SLOW, "did not finish in 10 s");
     CHECK(record("race: takes a minute").hint == "try harder");
     nlohmann::json cases = nlohmann::json::parse(result_json())["labs"][0]["cases"];
-    auto c = std::find_if(cases.begin(), cases.end(),
-                          [](const auto &one) { return one["name"] == "race: takes a minute, timed"; });
+    auto c = std::find_if(cases.begin(), cases.end(), [](const auto &one) {
+        return one["name"] == "race: takes a minute, timed";
+    });
     REQUIRE(c != cases.end());
     CHECK((*c)["speedup"]["required"] == 3);
     CHECK((*c)["speedup"]["median"].is_null());

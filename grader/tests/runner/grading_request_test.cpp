@@ -40,6 +40,19 @@ TEST_CASE("a request sets what it names and leaves the rest as it is")
     CHECK(r.pattern == "scale");
     CHECK(r.kind == "speed");
     CHECK(r.processes == 3);
+    CHECK(r.options.record_pairs == 0);
+}
+
+TEST_CASE("pairs are recorded on a GPU only, as many as asked for, into a file")
+{
+    const grading_request r = parse_request(R"({"backend": "gpu", "worker": "/bin/true",
+        "naive": "/bin/true", "record_pairs": 300, "pairs": "p.csv"})");
+    CHECK(r.options.record_pairs == 300);
+    CHECK(r.options.pairs_file == "p.csv");
+    CHECK(contains(problem_of(R"("record_pairs": 300, "pairs": "p.csv")"),
+                   "\"pairs\" needs \"backend\": \"gpu\""));
+    CHECK(contains(problem_of(R"("record_pairs": 300)"), "\"record_pairs\" needs \"pairs\""));
+    CHECK(contains(problem_of(R"("pairs": "p.csv")"), "\"record_pairs\" is not between 1 and"));
 }
 
 TEST_CASE("a field that is wrong or unknown is named")
