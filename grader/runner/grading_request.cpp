@@ -108,6 +108,8 @@ grading_request parse_request(const std::string &text)
     f.take_number("processes", r.processes, 64);
     f.take("replays", o.replay_folder);
     f.take("pictures", o.picture_folder);
+    f.take("gates", o.gates_folder);
+    f.take("contract", o.contract);
     f.take("keep_replays", o.keep_replays);
     f.take("sandbox", o.sandbox);
     f.take("require_sandbox", o.require_sandbox);
@@ -115,6 +117,8 @@ grading_request parse_request(const std::string &text)
     f.require_none_left();
     if (backend.empty() || o.worker.empty() || o.naive.empty())
         throw bad_request("\"backend\", \"worker\" and \"naive\" are required");
+    if (o.gates_folder.empty() != o.contract.empty())
+        throw bad_request("\"gates\" and \"contract\" need each other");
     o.simulated = backend == "sim";
     o.random_schedule = schedule == "random";
     o.late_streams = schedule == "late";

@@ -34,6 +34,7 @@ struct grading_request {
 //   "case", "kind", "result", "counters", "processes"
 //                       see grading_request
 //   "replays", "pictures"  folders, see run_options
+//   "gates", "contract"  the folder of calibrations, and the contract's hash, see run_options
 //   "keep_replays", "sandbox", "require_sandbox"  true or false
 //   "patience"          1 to 100, a factor on every time limit
 // Throws bad_request, also for an unknown field.

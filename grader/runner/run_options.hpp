@@ -26,6 +26,9 @@ struct run_options {
     bool random_schedule = false;
     bool late_streams = false;    // simulator: streams' work runs as late as waits allow
     int patience = 1;             // factor on every time limit, for a busy machine
+    // On gpu: the folder of the GPUs' calibrations, and the hash of the lab's contract that they
+    // must be about (speed/calibration.hpp). Empty: every gate is judged.
+    std::string gates_folder, contract;
     bool sandbox = true;          // use the strongest sandbox available
     bool require_sandbox = false; // grade nothing without a sandbox
 };

@@ -66,6 +66,8 @@ void race(const make_workload &make, const speed_gates &gates, const make_worklo
         counted_benchmark(make, make_for_naive, gates);
     else if (!gates_time(gates) && !gates.counted.empty())
         counted_then_shown(make, make_for_naive, gates);
+    else if (const std::string open = open_clock(gates); !open.empty())
+        show_open_clock(make, make_for_naive, gates, open);
     else
         timed_benchmark(make, make_for_naive, gates, nullptr);
 }

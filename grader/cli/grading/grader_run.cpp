@@ -7,6 +7,7 @@
 #include "cli/support/files.hpp"
 #include "cli/support/subprocess.hpp"
 #include "cli/terminal/text.hpp"
+#include "speed/calibration.hpp"
 
 #include <fmt/format.h>
 
@@ -64,6 +65,10 @@ json request_of(const toolchain &t, const lab &l, const subject &what, const wor
         if (!worker.counted.empty()) {
             r["counting_worker"] = worker.counted;
             r["counting_naive"] = t.program(l, "naive", "sim");
+        }
+        if (!options.every_gate && !l.test) {
+            r["gates"] = gates_folder;
+            r["contract"] = contract_of(t, l);
         }
         if (l.library) r["library"] = t.program(l, "library", "gpu");
     }
@@ -171,6 +176,11 @@ graded run_grader(const toolchain &t, const lab &l, const subject &what, const w
 }
 
 } // namespace
+
+std::string contract_of(const toolchain &t, const lab &l)
+{
+    return grading::contract_hash(read_text(t.header(l)), read_text(t.source(l, "naive")));
+}
 
 double points_offered(const toolchain &t, const lab &l)
 {
