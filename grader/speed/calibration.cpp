@@ -87,7 +87,7 @@ json figure_json(const calibration_figure &f)
 json case_json(const calibrated_case &measured)
 {
     const calibrated_case c = rounded(measured);
-    const gate_decision d = decide(c);
+    const gate_decision d = decide_gate(c);
     json o = {{"required", c.required},
               {"required_fraction", c.required_fraction},
               {"steps", c.offered},
@@ -132,7 +132,7 @@ calibrated_case case_of(const json &o, const std::string &name)
     c.naive = figure_of(o.at("naive"));
     c.solution = figure_of(o.at("solution"));
     for (const auto &[rung, f] : o.at("rungs").items()) c.rungs[rung] = figure_of(f);
-    if (o.at("kept").get<bool>() != decide(c).kept)
+    if (o.at("kept").get<bool>() != decide_gate(c).kept)
         throw std::invalid_argument(
             fmt::format("\"kept\" of \"{}\" does not follow from the figures beside it", name));
     return c;
@@ -182,7 +182,7 @@ std::string bare(const std::string &code)
 
 } // namespace
 
-gate_decision decide(const calibrated_case &c)
+gate_decision decide_gate(const calibrated_case &c)
 {
     if (c.required > 0) {
         // Below 1, naive's way is the right one.
@@ -271,7 +271,7 @@ std::string open_gate(const asked_gate &gate, const std::string &file, const std
                            "or the gate has changed since: {}",
                            gate.model, l->second.date, to_do);
     if (c == l->second.cases.end()) return missing;
-    const gate_decision d = decide(c->second);
+    const gate_decision d = decide_gate(c->second);
     if (d.kept) return {};
     return fmt::format("on {} this gate does not tell right from wrong: {} ({})", gate.model, d.why,
                        file);

@@ -49,7 +49,7 @@ struct gate_decision {
 // with the upper end of their interval, and the solution passes with the lower end of its own at
 // `solution_margin` times that ratio and with every step. A rung misses the lesson if the
 // simulator's counters fail it; where nothing is counted, naive alone must stay below.
-gate_decision decide(const calibrated_case &c);
+gate_decision decide_gate(const calibrated_case &c);
 
 // One lab's part of the file.
 struct calibrated_lab {

@@ -80,7 +80,7 @@ calibration read_calibration(const std::string &path, const std::string &model)
 
 std::string row(const std::string &name, const grading::calibrated_case &c, const terminal &out)
 {
-    const grading::gate_decision d = decide(c);
+    const grading::gate_decision d = decide_gate(c);
     auto times = [](double v) { return std::isnan(v) ? "-" : fmt::format("{:.2f}", v); };
     std::string text =
         fmt::format("{}  {}: naive {}, ", d.kept ? good(out, "kept") : bad(out, "open"), name,
@@ -151,7 +151,7 @@ int calibrate_command(const toolchain &t, const std::vector<std::string> &words,
         fmt::print("{}\n", bold(out, name));
         for (const auto &[case_name, c] : lab.cases) {
             fmt::print("{}", row(case_name, c, out));
-            ++(decide(c).kept ? kept : open);
+            ++(decide_gate(c).kept ? kept : open);
         }
         if (lab.cases.empty()) fmt::print("  no case is judged by its time here\n");
         for (const std::string &fault : machine_faults(results)) {
