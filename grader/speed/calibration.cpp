@@ -182,6 +182,11 @@ std::string bare(const std::string &code)
 
 } // namespace
 
+bool misses_lesson(const calibration_figure &f)
+{
+    return !f.counted.empty() && f.counted != "PASS" && f.counted != "SKIPPED";
+}
+
 gate_decision decide_gate(const calibrated_case &c)
 {
     if (c.required > 0) {
@@ -190,8 +195,7 @@ gate_decision decide_gate(const calibrated_case &c)
             if (std::string why = not_below("naive", c.naive, c.required); !why.empty())
                 return {false, why};
         for (const auto &[name, f] : c.rungs) {
-            const bool misses = !f.counted.empty() && f.counted != "PASS" && f.counted != "SKIPPED";
-            if (!misses) continue;
+            if (!misses_lesson(f)) continue;
             if (std::string why = not_below(name, f, c.required); !why.empty()) return {false, why};
         }
     }

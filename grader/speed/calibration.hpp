@@ -32,6 +32,8 @@ struct calibration_figure {
     std::string counted = {}; // verdict on the simulator; "SKIPPED": the case has no counted gate
 };
 
+bool misses_lesson(const calibration_figure &f); // the simulator's counters fail it
+
 struct calibrated_case {
     double required = 0;          // S, the least ratio; 0: only a fraction is required
     double required_fraction = 0; // of the device's copy bandwidth or multiply-add rate

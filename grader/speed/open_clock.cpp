@@ -35,7 +35,7 @@ void show_open_clock(const make_workload &make, const make_workload &make_for_na
     gates.speedup = 0;
     gates.copy = gates.fma = {};
     timed_benchmark(make, make_for_naive, gates, nullptr);
-    end_case(verdict::SKIPPED, "The clock is open, not lost: " + why + ".");
+    end_case(verdict::SKIPPED, "The clock is open, not lost; " + why + ".");
 }
 
 } // namespace grading

@@ -87,7 +87,7 @@ std::string row(const std::string &name, const grading::calibrated_case &c, cons
                     times(c.naive.ratio));
     for (const auto &[rung, f] : c.rungs)
         text += fmt::format("{} {}{}, ", rung, times(f.ratio),
-                            f.counted == "PASS" ? "" : fmt::format(" ({})", f.counted));
+                            misses_lesson(f) ? " (misses the lesson)" : "");
     text += fmt::format("solution {}; {:.3g} required", times(c.solution.ratio), c.required);
     if (c.required_fraction > 0)
         text += fmt::format(", and {:.0f} % of the device's rate: {:.0f} %",
