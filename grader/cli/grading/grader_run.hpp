@@ -28,7 +28,7 @@ struct grade_options {
     bool require_sandbox = false; // nothing runs without a sandbox
     int patience = 1;             // factor on the time limits of calls
     int processes = 1;            // that grade the cases of one submission, on the simulator
-    bool every_gate = false; // also judge by timed gates that are not calibrated for this GPU
+    bool every_gate = false;      // also judge by timed gates that are not calibrated for this GPU
     bool replays = false; // failed calls are kept in .workbook/replays, to be repeated alone
 };
 

@@ -1,5 +1,8 @@
-// Tests what a calibration takes from the result documents of a ladder.
+// Tests what a calibration takes from the results of a ladder, and which runs it decides about.
+#include "cli/commands/commands.hpp"
 #include "cli/grading/gate_measurement.hpp"
+#include "cli/support/errors.hpp"
+#include "cli_project.hpp"
 #include "tests/contains.hpp"
 
 #include <doctest/doctest.h>
@@ -109,4 +112,57 @@ TEST_CASE("a fault of the machine is told, and leaves the earlier figures as the
     grading::calibrated_lab changed = other_contract;
     keep_earlier_where_spoiled(earlier, changed);
     CHECK(changed.cases.at("a").rungs.at("1_first").verdict == "INFRA_ERROR");
+}
+
+TEST_CASE("a grader on a GPU is told the calibrations' folder, unless every gate is wanted")
+{
+    project p;
+    p.put("reference/02_scaling/naive.cu", "int naive;\n");
+    p.script("build/grade.02_scaling", "cat >" + p.root + "/request; exit 0");
+    auto asked = [&](const std::string &backend, bool every_gate, bool test = false) {
+        grade_options options;
+        options.backend = backend;
+        options.seed = "1";
+        options.every_gate = every_gate;
+        p.tools.labs[0].test = test;
+        const subject naive{"naive", p.root + "/reference/02_scaling/naive.cu", true};
+        grade_one(p.tools, p.only_lab(), naive, options);
+        p.tools.labs[0].test = false;
+        return json::parse(read_text(p.root + "/request"));
+    };
+    const json request = asked("gpu", false);
+    CHECK(request.at("gates") == "data/gates");
+    CHECK(request.at("contract") == contract_of(p.tools, p.only_lab()));
+    p.put("reference/02_scaling/naive.cu", "int other;\n");
+    CHECK(asked("gpu", false).at("contract") != request.at("contract"));
+    CHECK_FALSE(asked("gpu", true).contains("gates"));
+    CHECK_FALSE(asked("gpu", false, true).contains("gates"));
+    CHECK_FALSE(asked("sim", false).contains("gates"));
+}
+
+TEST_CASE("the project's own calibrations can be read, and have their model's name")
+{
+    const std::string folder = read_toolchain(toolchain_path()).source_root + "/" + gates_folder;
+    int files = 0;
+    for (const auto &entry : std::filesystem::directory_iterator(folder)) {
+        const grading::calibration c = grading::parse_calibration(read_text(entry.path().string()));
+        CHECK(grading::calibration_file(folder, c.model) == entry.path().string());
+        CHECK_FALSE(c.labs.empty());
+        ++files;
+    }
+    CHECK(files > 0);
+}
+
+TEST_CASE("a student edition cannot calibrate, and says who has the file")
+{
+    project p;
+    p.tools.labs[0].solutions = false;
+    std::string said;
+    try {
+        calibrate_command(p.tools, {}, {});
+    } catch (const usage_error &e) {
+        said = e.what();
+    }
+    CHECK(contains(said, "ask your instructor"));
+    CHECK(contains(said, "data/gates"));
 }

@@ -35,7 +35,7 @@ std::vector<line> lines_of(const std::string &word)
     return result;
 }
 
-// What follows the identifier in a line about a process.
+// The text after the identifier in a line about a process.
 std::string about(const std::string &word, unsigned pid)
 {
     for (const line &l : lines_of(word))
