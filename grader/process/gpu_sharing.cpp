@@ -20,56 +20,49 @@ namespace {
 
 constexpr unsigned max_drawing_percent = 10; // of the device's time, by a process that draws
 
-// The parents of all processes that /proc shows.
-std::map<unsigned, unsigned> parents()
+// Returns 0 for a process that /proc does not show.
+unsigned parent_of(unsigned pid)
 {
-    std::map<unsigned, unsigned> result;
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    std::string stat;
+    std::getline(file, stat, '\0');
+    // "17 (name) S 16 ...": the name may hold blanks and parentheses.
+    const std::size_t name_end = stat.rfind(')');
+    if (name_end == stat.npos || name_end + 4 >= stat.size()) return 0;
+    return unsigned(std::strtoul(stat.c_str() + name_end + 3, nullptr, 10));
+}
+
+// True for this process and all below it.
+bool is_ours(unsigned pid)
+{
+    constexpr int max_depth = 100; // a process may end, and its number be given anew, meanwhile
+    for (int depth = 0; pid > 1 && depth < max_depth; ++depth) {
+        if (pid == unsigned(getpid())) return true;
+        pid = parent_of(pid);
+    }
+    return false;
+}
+
+// Counts the processes below this one that may have a CUDA context: a keeper or launcher, which has
+// children, has none. Reads all of /proc.
+std::size_t count_workers()
+{
+    std::map<unsigned, unsigned> parents;
     std::error_code gone;
     for (std::filesystem::directory_iterator at("/proc", gone), end; at != end;
          at.increment(gone)) {
         const std::string name = at->path().filename().string();
         if (name.find_first_not_of("0123456789") != name.npos) continue;
-        std::ifstream file(at->path() / "stat");
-        std::string stat;
-        std::getline(file, stat, '\0');
-        // "17 (name) S 16 ...": the name may hold blanks and parentheses.
-        const std::size_t name_end = stat.rfind(')');
-        if (name_end == stat.npos || name_end + 4 >= stat.size()) continue;
-        result[unsigned(std::strtoul(name.c_str(), nullptr, 10))] =
-            unsigned(std::strtoul(stat.c_str() + name_end + 3, nullptr, 10));
+        const unsigned pid = unsigned(std::strtoul(name.c_str(), nullptr, 10));
+        parents[pid] = parent_of(pid);
     }
-    return result;
+    std::set<unsigned> with_children;
+    for (const auto &[pid, parent] : parents) with_children.insert(parent);
+    return std::size_t(std::ranges::count_if(parents, [&](const auto &p) {
+        return p.first != unsigned(getpid()) && !with_children.contains(p.first) &&
+               is_ours(p.first);
+    }));
 }
-
-// This process and all below it.
-class own_processes {
-public:
-    own_processes() : parents_(parents()) {}
-    bool holds(unsigned pid) const
-    {
-        for (std::size_t steps = 0; pid > 1 && steps <= parents_.size(); ++steps) {
-            if (pid == unsigned(getpid())) return true;
-            const auto at = parents_.find(pid);
-            if (at == parents_.end()) return false;
-            pid = at->second;
-        }
-        return false;
-    }
-    // Counts those that may have a CUDA context: a keeper or launcher, which has children, has
-    // none.
-    std::size_t workers() const
-    {
-        std::set<unsigned> with_children;
-        for (const auto &[pid, parent] : parents_) with_children.insert(parent);
-        return std::size_t(std::ranges::count_if(parents_, [&](const auto &p) {
-            return p.first != unsigned(getpid()) && !with_children.contains(p.first) &&
-                   holds(p.first);
-        }));
-    }
-
-private:
-    std::map<unsigned, unsigned> parents_;
-};
 
 // With hidepid, /proc does not show the processes of others, but signals tell that they are there.
 bool exists(unsigned pid) { return pid > 0 && (kill(pid_t(pid), 0) == 0 || errno == EPERM); }
@@ -130,27 +123,26 @@ users other_users(const nvml &library, nvml::device d, bool workers_of_ours)
         return {"an MPS daemon (nvidia-cuda-mps-control) lets several processes use this GPU at "
                 "the same time"};
 
-    const own_processes own;
+    const bool same_namespace = !workers_of_ours || std::ranges::any_of(compute, is_ours);
+    const std::size_t workers = same_namespace || compute.empty() ? 0 : count_workers();
     // Where /proc hides our own workers (hidepid), nobody can be told from them.
-    if (workers_of_ours && own.workers() == 0) return {};
-    const bool same_namespace = !workers_of_ours || std::ranges::any_of(compute, [&](unsigned pid) {
-        return own.holds(pid);
-    });
+    if (!same_namespace && workers == 0) return {};
     std::size_t unknown = 0;
     for (unsigned pid : compute) {
-        if (graphics.contains(pid) || (same_namespace && own.holds(pid))) continue;
+        if (graphics.contains(pid) || (same_namespace && is_ours(pid))) continue;
         if (same_namespace && exists(pid)) return {one_process(library, pid)};
         ++unknown;
     }
     for (unsigned pid : graphics)
-        if (same_namespace && !own.holds(pid) && exists(pid) &&
+        if (same_namespace && !is_ours(pid) && exists(pid) &&
             library.busy_percent(d, pid) >= max_drawing_percent)
             return {one_process(library, pid)};
-    // The same number may stand for several, as 0 does for each process that is not to be seen.
-    const std::size_t repeated = listed.compute.size() - compute.size();
+    // 0 stands for each process that is not to be seen from here.
+    const std::size_t unseen = std::size_t(std::ranges::count(listed.compute, 0u));
+    const std::size_t repeated = unseen > 0 ? unseen - 1 : 0;
     if (!same_namespace) {
         const std::size_t all = unknown + repeated;
-        return {"", all - std::min(all, own.workers())};
+        return {"", all - std::min(all, workers)};
     }
     return {"", unknown + repeated};
 }

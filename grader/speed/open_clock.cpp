@@ -20,8 +20,8 @@ std::string open_clock(const speed_gates &gates)
     asked.contract = options().contract;
     asked.case_name = current_case().name;
     asked.required = gates.speedup;
-    const steps &rate = gates.copy.pass > 0 ? gates.copy : gates.fma;
-    asked.required_fraction = rate.pass;
+    const bool by_copy = gates.copy.pass > 0 || gates.copy.good > 0 || gates.copy.excellent > 0;
+    asked.required_fraction = by_copy ? gates.copy.pass : gates.fma.pass; // as results state it
     for (auto step : {&steps::good, &steps::excellent})
         asked.offered += gates.copy.*step > 0 || gates.fma.*step > 0;
     const std::string path = calibration_file(options().gates_folder, asked.model);

@@ -97,6 +97,8 @@ TEST_CASE("a device that runs only our own workers is not shared, however often 
 {
     machine m;
     CHECK(m.looks(3 * gpu_sharing::lasting) == "");
+    m.says(m.quiet + m.quiet); // listed twice
+    CHECK(m.looks(3 * gpu_sharing::lasting) == "");
 }
 
 TEST_CASE("a process with a CUDA context is named, with its number")
