@@ -99,6 +99,17 @@ ungraded has no points, which is not zero.
 Exit status: 0 every file that is there was graded, whatever its points; 99 one
 was not, by a fault of the machine or the workbook, or a table was not written.)";
 
+constexpr const char *about_calibrate = R"(
+Times naive, every rung and the solution of each lab on this GPU, which must do
+nothing else meanwhile, and counts them on the simulator. A timed gate is kept
+for this model of GPU where naive, and each rung that the counters fail, stay
+below it and the solution is a quarter above; else it is open, and no student
+loses a point by it. Writes data/gates/MODEL.json: a copy of the file counts on
+every machine with that model.
+
+Exit status: 0 it was measured, 2 wrong usage, 77 there is no GPU, 99 a fault of
+the machine left a gate untimed: another program used the GPU, for instance.)";
+
 constexpr const char *about_convert = R"(
 RESULT is what grade --json wrote, or autograde --json with --student; - reads
 standard input. A failure of the submission and a fault of the machine stay
@@ -300,6 +311,11 @@ void describe(CLI::App &app, command_line &o, const installed_labs &here)
 
     describe_check(add("check", "maintainers: prove that each grader grades rightly"), o);
 
+    CLI::App &calibrate = add("calibrate", "instructors: which timed gates hold on this GPU");
+    calibrate.footer(about_calibrate);
+    add_labs(calibrate, o);
+    add_seed(calibrate, o);
+
     CLI::App &release = add("release", "instructors: write the student edition");
     release.footer(about_release);
     add_option(release, "DIR", o.release.folder, "folder to make")->required();
@@ -311,7 +327,7 @@ void describe(CLI::App &app, command_line &o, const installed_labs &here)
 
     // A student's help leaves out what is for instructors, and what shows worked solutions.
     if (here.solutions) return;
-    for (const char *name : {"demo", "check", "release", "autograde", "convert"})
+    for (const char *name : {"demo", "check", "calibrate", "release", "autograde", "convert"})
         app.get_subcommand(name)->group("");
     for (const char *name : {"grade", "explain"})
         app.get_subcommand(name)->get_option("--solutions")->group("");

@@ -30,6 +30,7 @@ int run_command(const command_line &o)
     if (o.command == "autograde") return autograde_command(t, o.labs, o.grade, o.autograde);
     if (o.command == "release") return release_command(t, o.release);
     if (o.command == "check") return check_command(t, o.labs, o.grade, o.check);
+    if (o.command == "calibrate") return calibrate_command(t, o.labs, o.grade);
     copy_stubs(t);
     if (o.command == "demo") return demo_command(t, o.labs, o.grade);
     if (o.command == "watch") return watch_command(t, o.one_lab, o.grade);

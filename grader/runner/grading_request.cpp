@@ -107,6 +107,8 @@ grading_request parse_request(const std::string &text)
     f.take_number("processes", r.processes, 64);
     f.take("replays", o.replay_folder);
     f.take("pictures", o.picture_folder);
+    f.take("gates", o.gates_folder);
+    f.take("contract", o.contract);
     f.take("keep_replays", o.keep_replays);
     f.take("sandbox", o.sandbox);
     f.take("require_sandbox", o.require_sandbox);
@@ -121,6 +123,8 @@ grading_request parse_request(const std::string &text)
         throw bad_request("\"backend\", \"worker\" and \"naive\" are required");
     if (!o.pairs_file.empty() && backend != "gpu")
         throw bad_request("\"pairs\" needs \"backend\": \"gpu\": the simulator has no clock");
+    if (o.gates_folder.empty() != o.contract.empty())
+        throw bad_request("\"gates\" and \"contract\" need each other");
     o.simulated = backend == "sim";
     o.random_schedule = schedule == "random";
     o.late_streams = schedule == "late";

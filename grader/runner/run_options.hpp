@@ -21,10 +21,13 @@ struct run_options {
     bool keep_counts = false;   // keep the simulator's counters of each case's largest call
     // Simulator: in every call blocks and warps take turns in a random order, by the seed.
     bool random_schedule = false;
-    bool late_streams = false;    // simulator: streams' work runs as late as waits allow
-    int record_pairs = 0;         // pairs that a timed case records instead of a verdict; 0: none
-    std::string pairs_file;       // for them
-    int patience = 1;             // factor on every time limit, for a busy machine
+    bool late_streams = false; // simulator: streams' work runs as late as waits allow
+    int record_pairs = 0;      // pairs that a timed case records instead of a verdict; 0: none
+    std::string pairs_file;    // for them
+    int patience = 1;          // factor on every time limit, for a busy machine
+    // On gpu: the folder of the GPUs' calibrations, and the hash of the lab's contract that they
+    // must be about (speed/calibration.hpp). Empty: every gate is judged.
+    std::string gates_folder, contract;
     bool sandbox = true;          // use the strongest sandbox available
     bool require_sandbox = false; // grade nothing without a sandbox
 };

@@ -1,30 +1,27 @@
-// The SM clock and throttling as the driver's management library (NVML) reports them.
+// The SM clock and throttling as the driver's management library (NVML) reports them, and a guard
+// against other users of the device.
 #pragma once
 
 #include "paired_benchmark.hpp"
+#include "process/gpu_sharing.hpp"
 
 #include <string>
 
 namespace grading {
 
-// Loads libnvidia-ml.so.1 at run time. Nothing is known without it, or if it shows several devices
-// of this name and CUDA_VISIBLE_DEVICES does not choose one.
+// Nothing is known without NVML, or if it shows several devices of this name and
+// CUDA_VISIBLE_DEVICES does not choose one.
 class device_clocks {
 public:
+    // Both end the case with INFRA_ERROR if the device is shared: time on it says nothing. A
+    // benchmark samples around each pair of runs, so also before the first and after the last.
     explicit device_clocks(const std::string &device_name);
-    ~device_clocks();
-    device_clocks(const device_clocks &) = delete;
-    device_clocks &operator=(const device_clocks &) = delete;
-
-    device_state sample() const; // without the rate of multiply-adds
+    device_state sample(); // without the rate of multiply-adds
 
 private:
-    void *find_device(const std::string &name) const;
+    void require_alone();
 
-    void *library_ = nullptr, *device_ = nullptr;
-    int (*shut_down_)() = nullptr;
-    int (*clock_)(void *, int, unsigned *) = nullptr;
-    int (*reasons_)(void *, unsigned long long *) = nullptr;
+    gpu_sharing sharing_;
 };
 
 } // namespace grading

@@ -28,9 +28,8 @@ void counted_benchmark(const make_workload &make, const make_workload &make_for_
 void require_points_for_gates(const speed_gates &gates)
 {
     const std::string &test = current_case().test;
-    const bool has_points = std::ranges::any_of(records(), [&](const case_record &r) {
-        return r.test == test && r.what == kind::clock;
-    });
+    const bool has_points = std::ranges::any_of(
+        records(), [&](const case_record &r) { return r.test == test && r.what == kind::clock; });
     if (has_points != gates_time(gates))
         end_case(verdict::INFRA_ERROR,
                  has_points ? "This case has points of the clock, but no gate of time."
@@ -61,6 +60,8 @@ void race(const make_workload &make, const speed_gates &gates, const make_worklo
     require_points_for_gates(gates);
     if (simulated())
         counted_benchmark(make, make_for_naive, gates);
+    else if (const std::string open = open_clock(gates); !open.empty())
+        show_open_clock(make, make_for_naive, gates, open);
     else
         timed_benchmark(make, make_for_naive, gates);
 }

@@ -24,6 +24,13 @@ namespace grading {
 void timed_benchmark(const make_workload &make, const make_workload &make_for_naive,
                      const speed_gates &gates);
 
+// Returns why the clock cannot judge the current case on this model of GPU, by its calibration;
+// empty: it can.
+std::string open_clock(const speed_gates &gates);
+// Takes a few pairs to show the time and check the answers, and ends the case: its points are open.
+void show_open_clock(const make_workload &make, const make_workload &make_for_naive,
+                     speed_gates gates, const std::string &why);
+
 // Returns the time of a run in milliseconds: between CUDA events in the default stream, or on the
 // worker's host clock if work went on after them.
 double worker_time_ms(const reply &);

@@ -183,6 +183,7 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
     std::vector<std::string> names = find_labs(words, t.lab_names(true));
     if (names.empty()) throw usage_error("this workbook has no labs yet");
     choose_backend(t, lab_called(t, names[0]), options, progress);
+    options.every_gate = true; // the gates themselves are checked
     if (!wanted.pairs_folder.empty()) return record_pairs_of(t, names, options, wanted);
     const bool has_table = options.seed == table_seed && options.backend == "sim" &&
                            !is_student_edition(t.source_root);

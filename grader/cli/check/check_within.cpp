@@ -366,7 +366,7 @@ private:
 
 std::string headline_case(const toolchain &t, const lab &l)
 {
-    return headline_of(speed_cases_of(t, l));
+    return headline_of(timed_cases_of(t, l));
 }
 
 int check_within(const toolchain &t, const std::vector<std::string> &names,

@@ -13,6 +13,12 @@ namespace cli {
 // Grades each lab's worked versions and draws the ladders.
 int demo_command(const toolchain &t, const std::vector<std::string> &words, grade_options options);
 
+// Times each lab's ladder on this GPU and writes data/gates/MODEL.json, which says by which gates
+// the grader may judge on this model. Throws no_device_error without a GPU, and usage_error in a
+// student edition. Returns infrastructure if a fault of the machine spoiled a figure.
+int calibrate_command(const toolchain &t, const std::vector<std::string> &words,
+                      grade_options options);
+
 // Grades a lab's stub after every save until the student quits. Throws usage_error unless stdin and
 // stdout are a terminal.
 int watch_command(const toolchain &t, const std::string &word, grade_options options);

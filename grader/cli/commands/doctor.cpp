@@ -5,6 +5,7 @@
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "cli/support/subprocess.hpp"
+#include "process/gpu_sharing.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -351,6 +352,7 @@ std::vector<diagnosis> diagnose(const machine_places &places)
         trial(t, "sim"),
     };
     for (diagnosis &d : gpus(places)) all.push_back(std::move(d));
+    for (diagnosis &d : diagnose_sharing()) all.push_back(std::move(d));
     all.push_back(trial(t, "gpu"));
     const bool gpu = all.back().what == diagnosis::there;
     all.push_back(links(t));
@@ -360,6 +362,25 @@ std::vector<diagnosis> diagnose(const machine_places &places)
                         "checks memory accesses, and races in shared memory, on the GPU"));
     all.push_back(extra("ncu", "profile of a kernel on the GPU"));
     return all;
+}
+
+std::vector<diagnosis> diagnose_sharing()
+{
+    std::vector<diagnosis> result;
+    const grading::nvml library;
+    for (grading::nvml::device d : library.devices()) {
+        const std::string name = sanitized(library.name_of(d), 100);
+        if (name.empty()) continue;
+        const std::string shared = shared_now(library, d);
+        if (shared.empty())
+            result.push_back({diagnosis::there, "GPU's users", "nobody uses " + name,
+                              "times on it can be judged", ""});
+        else
+            result.push_back({diagnosis::optional_missing, "GPU's users", name + ": " + shared,
+                              "no time is judged meanwhile: timed cases end with INFRA_ERROR",
+                              "end what uses it, or wait for its end"});
+    }
+    return result;
 }
 
 std::string doctor_report(const std::vector<diagnosis> &all, const terminal &out)

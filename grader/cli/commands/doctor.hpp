@@ -27,6 +27,8 @@ struct diagnosis {
 };
 
 std::vector<diagnosis> diagnose(const machine_places &places);
+// Says of each GPU that NVML shows whether something uses it now; nothing without NVML.
+std::vector<diagnosis> diagnose_sharing();
 std::string doctor_report(const std::vector<diagnosis> &all, const terminal &out);
 
 // The sandbox for submissions as a lab's grader finds it, which must be built.

@@ -8,6 +8,7 @@
 #include "cli/support/subprocess.hpp"
 #include "cli/terminal/text.hpp"
 #include "grade_on_both.hpp"
+#include "speed/calibration.hpp"
 
 #include <fmt/format.h>
 
@@ -59,6 +60,10 @@ json request_of(const toolchain &t, const lab &l, const subject &what, const std
         r["library"] = t.program(l, "library", "gpu");
     add("pairs", options.pairs_file);
     if (options.record_pairs > 0) r["record_pairs"] = options.record_pairs;
+    if (options.backend == "gpu" && !options.every_gate && !l.test) {
+        r["gates"] = gates_folder;
+        r["contract"] = contract_of(t, l);
+    }
     add("mpirun", l.mpirun);
     if (options.replays) add("replays", replay_folder(t, what));
     add("pictures", options.picture_folder);
@@ -129,6 +134,13 @@ graded read_result(const toolchain &t, const lab &l, const subject &what,
     return g;
 }
 
+// Has the result name the file that was graded, so that an appeal can tell if it has the same.
+void name_file(json &document, const std::string &sha256)
+{
+    if (sha256.empty() || !document.contains("labs")) return;
+    for (json &l : document["labs"]) l["sha256"] = sha256;
+}
+
 graded run_grader(const toolchain &t, const lab &l, const subject &what,
                   const prepared_grade &prepared, const grade_options &options,
                   const grade_progress &progress)
@@ -165,14 +177,12 @@ graded run_grader(const toolchain &t, const lab &l, const subject &what,
     return g;
 }
 
-// Has the result name the file that was graded, so that an appeal can tell if it has the same.
-void name_file(json &document, const std::string &sha256)
-{
-    if (sha256.empty() || !document.contains("labs")) return;
-    for (json &l : document["labs"]) l["sha256"] = sha256;
-}
-
 } // namespace
+
+std::string contract_of(const toolchain &t, const lab &l)
+{
+    return grading::contract_hash(read_text(t.header(l)), read_text(t.source(l, "naive")));
+}
 
 offered_points points_offered(const toolchain &t, const lab &l)
 {

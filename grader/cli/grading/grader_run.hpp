@@ -32,6 +32,7 @@ struct grade_options {
     int processes = 1;            // that grade the cases of one submission, on the simulator
     int record_pairs = 0;         // pairs that the chosen speed case records instead of a verdict
     std::string pairs_file;       // for them; empty: it is graded
+    bool every_gate = false;      // also judge by timed gates that are not calibrated for this GPU
     bool replays = false; // failed calls are kept in .workbook/replays, to be repeated alone
 };
 
@@ -71,6 +72,12 @@ graded grade_prepared(const toolchain &t, const lab &l, const subject &what,
 // Builds the worker of a submission, and grades. Throws stop_requested and machine_error.
 graded grade_one(const toolchain &t, const lab &l, const subject &what,
                  const grade_options &options, const grade_progress &progress = {});
+
+// Identifies what the lab's calibrations depend on. Throws machine_error if a file cannot be read.
+std::string contract_of(const toolchain &t, const lab &l);
+
+// The folder of calibrations, relative to the project, in which graders run.
+constexpr const char *gates_folder = "data/gates";
 
 // Returns a lab's points in total, by its grader's own list. Throws machine_error.
 offered_points points_offered(const toolchain &t, const lab &l);

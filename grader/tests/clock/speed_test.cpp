@@ -9,6 +9,8 @@
 #include "runner/case_run.hpp"
 #include "simulator/machine/finding.hpp"
 #include "simulator/runtime/harness.h"
+#include "speed/calibration.hpp"
+#include "speed/paired_benchmark.hpp"
 #include "speed/recorded_pairs.hpp"
 #include "worker/yardstick_work.hpp"
 
@@ -25,6 +27,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <map>
 #include <string_view>
 #include <thread>
@@ -480,6 +483,30 @@ SPEED_CASE("race: one form for both", 4, 4) { race_against("takes its own form",
 SPEED_CASE("race: vectors made anew", 4, 4) { race_against("fast", any<adding_anew>); }
 SPEED_CASE("race: more elements", 4, 4) { race_against("fast", any<adding_more>); }
 SPEED_CASE("race: a silent change", 4, 4) { race_against("fast", any<silently_adding>); }
+// The same where only gates calibrated for the device count, of which `kept` tells.
+void race_calibrated(const std::string &kind, const char *folder_of_gates)
+{
+    options().gates_folder = folder / folder_of_gates;
+    options().contract = "0123";
+    struct restore {
+        ~restore() { options().gates_folder.clear(); }
+    } at_the_end;
+    race_against(kind, moving());
+}
+SPEED_CASE("race: not calibrated, fast", 4, 4) { race_calibrated("fast", "none"); }
+SPEED_CASE("race: not calibrated, slow", 4, 4) { race_calibrated("slow", "none"); }
+SPEED_CASE("race: not calibrated, wrong", 4, 4) { race_calibrated("lies", "none"); }
+SPEED_CASE("race: calibrated, slow", 4, 4) { race_calibrated("slow", "gates"); }
+SPEED_CASE("race: calibrated, fast", 4, 4) { race_calibrated("fast", "gates"); }
+SPEED_CASE("race: on a shared device", 4, 4)
+{
+    std::ofstream(folder / "nvml") << "name an imitation\nmig\n";
+    setenv("MOCK_NVML", (folder / "nvml").c_str(), 1);
+    struct restore {
+        ~restore() { unsetenv("MOCK_NVML"); }
+    } at_the_end;
+    race_against("slow", moving());
+}
 SPEED_CASE("race: slow", 4, 4) { race_against("slow", moving()); }
 // Naive has a thousandth of the work, so its time implies 8 s for all of it.
 SPEED_CASE("race: takes a minute", 4, 4) { race_against("takes a minute", moving(), 3, {}, 0.001); }
@@ -663,6 +690,31 @@ TEST_CASE("verdict: none is given while pairs are recorded, as the clocks say")
     check_verdict("race: recorded nowhere", verdict::INFRA_ERROR, "cannot write /no/such/folder");
 }
 
+TEST_CASE(
+    "verdict: a gate that is not calibrated for the device leaves the points open, timed or not")
+{
+    for (const char *name : {"race: not calibrated, fast", "race: not calibrated, slow"}) {
+        check_verdict(name, verdict::SKIPPED, "not calibrated for an imitation");
+        CHECK(record(name).open_points() == 4);
+        REQUIRE(record(name).speed);
+        CHECK(record(name).speed->pairs == shown_pairs);
+        CHECK(record(name).speed->median > 0);
+    }
+    check_verdict("race: not calibrated, wrong", record("race: lies").result);
+    CHECK_FALSE(record("race: lies").skipped());
+}
+
+TEST_CASE("verdict: a gate that is kept for the device is judged")
+{
+    check_verdict("race: calibrated, slow", verdict::TOO_SLOW, "at least 3 times is required");
+    check_verdict("race: calibrated, fast", verdict::PASS);
+}
+
+TEST_CASE("verdict: a device that is shared judges no time")
+{
+    check_verdict("race: on a shared device", verdict::INFRA_ERROR, "MIG mode");
+}
+
 TEST_CASE("verdict: what lies in pinned memory must be written too")
 {
     check_verdict("race: nothing to pinned memory", verdict::NOT_WRITTEN);
@@ -797,6 +849,22 @@ TEST_CASE("verdict: on the simulator counters decide, and nothing is called a ti
     CHECK(fast.pairs == 0);
 }
 
+// Writes a calibration of the imitated device that keeps the cases' gates.
+static void keep_gates_of(std::initializer_list<const char *> cases)
+{
+    calibrated_case c;
+    c.required = 3;
+    c.naive = {"TOO_SLOW", 1, 0.9, 1.1};
+    c.solution = {"PASS", 8, 7.9, 8.1, 0, 1};
+    calibration all{"an imitation", "9.0", {}};
+    calibrated_lab &l = all.labs[lab_name()];
+    l.contract = "0123";
+    for (const char *name : cases) l.cases[name] = c;
+    std::filesystem::create_directory(folder / "gates");
+    std::ofstream(calibration_file((folder / "gates").string(), all.model))
+        << calibration_text(all);
+}
+
 int main(int count, char **arguments)
 {
     std::filesystem::path self = arguments[0];
@@ -821,6 +889,7 @@ int main(int count, char **arguments)
     options().naive = folder / "naive";
     options().device_program = folder / "device";
     options().seed = 1;
+    keep_gates_of({"race: calibrated, slow", "race: calibrated, fast"});
 
     for (const char *which : {"race:*", "count:*", "call:*"}) {
         options().simulated = which[0] == 'c';

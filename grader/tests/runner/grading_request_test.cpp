@@ -65,6 +65,7 @@ TEST_CASE("a field that is wrong or unknown is named")
     CHECK(
         contains(problem_of(R"("library": "/no/such")"), "\"library\" is not an executable file"));
     CHECK(contains(problem_of(R"("sede": "1f")"), "there is no field \"sede\""));
+    CHECK(contains(problem_of(R"("gates": "data/gates")"), "\"gates\" and \"contract\" need"));
     CHECK_THROWS_WITH_AS(parse_request("[1]"), "a request is a JSON object", bad_request);
     CHECK_THROWS_WITH_AS(parse_request(R"({"backend": "sim"})"),
                          "\"backend\", \"worker\" and \"naive\" are required", bad_request);

@@ -1,0 +1,41 @@
+// Asks the GPU's calibration whether a case's timed gate tells right from wrong on this model.
+#include "speed.hpp"
+
+#include "api/inputs.hpp"
+#include "calibration.hpp"
+#include "runner/case_record.hpp"
+#include "runner/case_run.hpp"
+
+#include <fstream>
+#include <iterator>
+
+namespace grading {
+
+std::string open_clock(const speed_gates &gates)
+{
+    if (options().gates_folder.empty()) return {}; // every gate is wanted, as for a calibration
+    asked_gate asked;
+    asked.model = device().name;
+    asked.lab = lab_name();
+    asked.contract = options().contract;
+    asked.case_name = current_case().name;
+    asked.required = gates.speedup;
+    const bool by_copy = gates.copy.pass > 0 || gates.copy.good > 0 || gates.copy.excellent > 0;
+    asked.required_fraction = by_copy ? gates.copy.pass : gates.fma.pass; // as results state it
+    for (auto step : {&steps::good, &steps::excellent})
+        asked.offered += gates.copy.*step > 0 || gates.fma.*step > 0;
+    const std::string path = calibration_file(options().gates_folder, asked.model);
+    std::ifstream file(path);
+    return open_gate(asked, path, {std::istreambuf_iterator<char>(file), {}});
+}
+
+void show_open_clock(const make_workload &make, const make_workload &make_for_naive,
+                     speed_gates gates, const std::string &why)
+{
+    gates.speedup = 0;
+    gates.copy = gates.fma = {};
+    timed_benchmark(make, make_for_naive, gates);
+    end_case(verdict::SKIPPED, "The clock is open, not lost; " + why + ".");
+}
+
+} // namespace grading
