@@ -18,7 +18,7 @@ json timed_case(const std::string &name, const std::string &verdict, double rati
 {
     return {
         {"name", name},
-        {"kind", "speed"},
+        {"kind", "clock"},
         {"verdict", verdict},
         {"message", "about it"},
         {"speedup",
@@ -41,9 +41,9 @@ json with_cases(const json &cases)
 ladder_results three_versions()
 {
     ladder_results r;
-    r.timed["naive"] = with_cases(json::array({timed_case("a", "TOO_SLOW", 1, 3)}));
-    r.timed["1_first"] = with_cases(json::array({timed_case("a", "TOO_SLOW", 2, 3)}));
-    r.timed["solution"] = with_cases(json::array({timed_case("a", "PASS", 6, 3)}));
+    r.timed["naive"] = with_cases(json::array({timed_case("a, timed", "TOO_SLOW", 1, 3)}));
+    r.timed["1_first"] = with_cases(json::array({timed_case("a, timed", "TOO_SLOW", 2, 3)}));
+    r.timed["solution"] = with_cases(json::array({timed_case("a, timed", "PASS", 6, 3)}));
     r.counted["naive"] = with_cases(json::array({counted_case("a", "TOO_SLOW")}));
     r.counted["1_first"] = with_cases(json::array({counted_case("a", "PASS")}));
     return r;
@@ -55,7 +55,7 @@ TEST_CASE("each version's figures and the simulator's verdict come from its own 
 {
     const auto cases = calibrated_cases(three_versions());
     REQUIRE(cases.size() == 1);
-    const grading::calibrated_case &c = cases.at("a");
+    const grading::calibrated_case &c = cases.at("a, timed");
     CHECK(c.required == 3);
     CHECK(c.required_fraction == 0.2);
     CHECK(c.offered == 2);
@@ -70,23 +70,11 @@ TEST_CASE("each version's figures and the simulator's verdict come from its own 
     CHECK(decide_gate(c).kept);
 }
 
-TEST_CASE("a case whose time is only shown is no gate")
-{
-    ladder_results r = three_versions();
-    for (auto &[version, doc] : r.timed) {
-        json shown = timed_case("shown", "PASS", 1, 0);
-        shown["fraction"]["required"] = 0;
-        shown["counters"]["sectors"] = 4;
-        doc["labs"][0]["cases"].push_back(shown);
-    }
-    CHECK(calibrated_cases(r).size() == 1);
-}
-
 TEST_CASE("a version that failed before it was timed has no figures")
 {
     ladder_results r = three_versions();
-    r.timed["solution"] = with_cases(json::array({counted_case("a", "WRONG_ANSWER")}));
-    const grading::calibrated_case c = calibrated_cases(r).at("a");
+    r.timed["solution"] = with_cases(json::array({counted_case("a, timed", "WRONG_ANSWER")}));
+    const grading::calibrated_case c = calibrated_cases(r).at("a, timed");
     CHECK(std::isnan(c.solution.ratio));
     CHECK(contains(decide_gate(c).why, "WRONG_ANSWER"));
 }
@@ -98,9 +86,9 @@ TEST_CASE("a fault of the machine is told, and leaves the earlier figures as the
     grading::calibrated_lab earlier, spoiled;
     earlier.contract = spoiled.contract = "0123";
     earlier.cases = calibrated_cases(r);
-    r.timed["1_first"] = with_cases(json::array({timed_case("a", "INFRA_ERROR", 2, 3)}));
+    r.timed["1_first"] = with_cases(json::array({timed_case("a, timed", "INFRA_ERROR", 2, 3)}));
     REQUIRE(machine_faults(r).size() == 1);
-    CHECK(machine_faults(r)[0] == "1_first, a: about it");
+    CHECK(machine_faults(r)[0] == "1_first, a, timed: about it");
     spoiled.cases = calibrated_cases(r);
     const grading::calibrated_lab other_contract = [&] {
         grading::calibrated_lab l = spoiled;
@@ -108,10 +96,10 @@ TEST_CASE("a fault of the machine is told, and leaves the earlier figures as the
         return l;
     }();
     keep_earlier_where_spoiled(earlier, spoiled);
-    CHECK(spoiled.cases.at("a").rungs.at("1_first").verdict == "TOO_SLOW");
+    CHECK(spoiled.cases.at("a, timed").rungs.at("1_first").verdict == "TOO_SLOW");
     grading::calibrated_lab changed = other_contract;
     keep_earlier_where_spoiled(earlier, changed);
-    CHECK(changed.cases.at("a").rungs.at("1_first").verdict == "INFRA_ERROR");
+    CHECK(changed.cases.at("a, timed").rungs.at("1_first").verdict == "INFRA_ERROR");
 }
 
 TEST_CASE("a grader on a GPU is told the calibrations' folder, unless every gate is wanted")

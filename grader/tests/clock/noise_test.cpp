@@ -65,7 +65,7 @@ replay_tally replayed(const recorded_case &c, std::size_t block, int times = 500
     return t;
 }
 
-std::string problem_in(const std::string &text)
+std::string problem_of_recording(const std::string &text)
 {
     std::istringstream from(text);
     try {
@@ -131,14 +131,15 @@ TEST_CASE("a recording is read as it was written")
 TEST_CASE("a recording that is none is refused, with the line")
 {
     const std::string whole = written(invented("solution", noisy(3), 2));
-    CHECK(problem_in(whole).empty());
-    CHECK(contains(problem_in(""), "should be \"naive_ms,naive_parent_ms"));
-    CHECK(contains(problem_in(whole + "1,2,3\n"), "has 3 numbers instead of 14"));
-    CHECK(contains(problem_in(whole + "much\n"), "\"much\" is no number"));
+    CHECK(problem_of_recording(whole).empty());
+    CHECK(contains(problem_of_recording(""), "should be \"naive_ms,naive_parent_ms"));
+    CHECK(contains(problem_of_recording(whole + "1,2,3\n"), "has 3 numbers instead of 14"));
+    CHECK(contains(problem_of_recording(whole + "much\n"), "\"much\" is no number"));
     std::string without = whole;
     without.erase(without.find("# speedup"), std::string("# speedup: 2\n").size());
-    CHECK(contains(problem_in(without), "there is no line \"# speedup: number\""));
-    CHECK(contains(problem_in(whole.substr(0, whole.find("\n3,") + 1)), "there are no pairs"));
+    CHECK(contains(problem_of_recording(without), "there is no line \"# speedup: number\""));
+    CHECK(contains(problem_of_recording(whole.substr(0, whole.find("\n3,") + 1)),
+                   "there are no pairs"));
 }
 
 TEST_CASE("recording takes as many pairs as asked for, in fresh processes every sixty")

@@ -675,7 +675,7 @@ TEST_CASE("verdict: a fast submission passes, in place or not, and leaves its fi
 TEST_CASE("verdict: none is given while pairs are recorded, as the clocks say")
 {
     check_verdict("race: recorded", verdict::SKIPPED, "65 pairs were recorded");
-    CHECK(recorded.about["case"] == "race: recorded");
+    CHECK(recorded.about["case"] == "race: recorded, timed");
     CHECK(recorded.about["gpu"] == "an imitation");
     CHECK(recorded.about["function"] == "add_one");
     CHECK(recorded.gates.speedup == 3);
@@ -889,7 +889,7 @@ int main(int count, char **arguments)
     options().naive = folder / "naive";
     options().device_program = folder / "device";
     options().seed = 1;
-    keep_gates_of({"race: calibrated, slow", "race: calibrated, fast"});
+    keep_gates_of({"race: calibrated, slow, timed", "race: calibrated, fast, timed"});
 
     for (const char *which : {"race:*", "count:*", "call:*"}) {
         options().simulated = which[0] == 'c';
