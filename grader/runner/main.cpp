@@ -2,9 +2,11 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "case_record.hpp"
 #include "case_run.hpp"
+#include "device_turns.hpp"
 #include "doctest_run.hpp"
 #include "grading_request.hpp"
 #include "parallel_cases.hpp"
+#include "resources.hpp"
 #include "text/unwritable.hpp"
 #include "text/words.hpp"
 #include "whole_file.hpp"
@@ -87,6 +89,47 @@ bool write_file(const std::string &path, std::string (*text)())
     return problem == 0;
 }
 
+void run_side_by_side(const std::vector<case_group> &groups, int processes)
+{
+    const int others = std::min(processes, static_cast<int>(groups.size())) - 1;
+    if (others > 0) end_workers();
+    options().side_by_side = std::max(1, others + 1);
+    run_groups(groups, others, run_cases, end_workers);
+    options().side_by_side = 1;
+}
+
+// First all correctness cases, then speed cases that take turns at the device, each by itself.
+void grade_on_gpu(const std::vector<std::size_t> &chosen, int processes)
+{
+    constexpr std::uint64_t gib = std::uint64_t{1} << 30;
+    std::vector<std::size_t> correctness;
+    std::vector<case_group> speed;
+    for (std::size_t i : chosen)
+        if (records()[i].what == kind::speed)
+            speed.push_back({i});
+        else
+            correctness.push_back(i);
+    const int for_correctness = std::min(processes, places_at_device(5 * gib, 12 * gib)),
+              for_speed = std::min(processes, places_at_device(speed_device_bytes, 24 * gib));
+    std::vector<case_result> fresh(records().begin(), records().end());
+    if (for_speed == 1) { // also the workers of a function's cases can then be shared
+        speed = groups_of(chosen);
+        std::erase_if(speed, [](const case_group &g) {
+            return records()[g.front()].what != kind::speed;
+        });
+    }
+    run_side_by_side(groups_of(correctness), for_correctness);
+    if (for_speed > 1) begin_turns();
+    run_side_by_side(speed, for_speed);
+    end_turns();
+    // A process may have lacked what another held.
+    for (std::size_t i : chosen)
+        if (case_record &r = records()[i]; r.result == verdict::INFRA_ERROR && processes > 1) {
+            static_cast<case_result &>(r) = fresh[i];
+            run_side_by_side({{i}}, 1);
+        }
+}
+
 int grade(const grading_request &request)
 {
     const std::vector<std::size_t> chosen = chosen_cases(request);
@@ -96,13 +139,12 @@ int grade(const grading_request &request)
         for (const case_record &r : records()) std::cerr << "    " << r.name << "\n";
         return 2;
     }
-    const std::vector<case_group> groups = groups_of(chosen);
-    const int others =
-        options().simulated ? std::min(request.processes, int(groups.size())) - 1 : 0;
-    if (others > 0) end_workers();
     fmt::print("{{\"cases\":{}}}\n", chosen.size());
     std::fflush(stdout); // before processes are forked
-    run_groups(groups, others, run_cases, end_workers);
+    if (options().simulated || request.processes == 1)
+        run_side_by_side(groups_of(chosen), request.processes);
+    else
+        grade_on_gpu(chosen, request.processes);
     if (!write_file(request.result_file, result_json) ||
         !write_file(request.counters_file, counters_json))
         return 99;

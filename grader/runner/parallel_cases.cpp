@@ -1,6 +1,7 @@
 // Forks processes that take groups of cases, and collects their results.
 #include "parallel_cases.hpp"
 
+#include "device_turns.hpp"
 #include "process/descriptor.hpp"
 #include "text/todo.hpp"
 
@@ -179,6 +180,7 @@ void run_groups(std::vector<case_group> groups, int others,
     const auto work = [&] {
         json done = json::array();
         for (unsigned k; (k = next++) < groups.size();) {
+            const device_turn shares(turn::shared);
             run(groups[k]);
             for (std::size_t i : groups[k]) done.push_back({i, with_all(records()[i])});
         }

@@ -25,10 +25,14 @@ struct run_options {
     // Simulator: in every call blocks and warps take turns in a random order, by the seed.
     bool random_schedule = false;
     bool late_streams = false;    // simulator: streams' work runs as late as waits allow
+    int side_by_side = 1;         // processes that grade at the same time, this one included
     int patience = 1;             // factor on every time limit, for a busy machine
     bool sandbox = true;          // use the strongest sandbox available
     bool require_sandbox = false; // grade nothing without a sandbox
 };
+// Device memory that a speed case may fill on a GPU, in all of its workers.
+constexpr std::uint64_t speed_device_bytes = std::uint64_t{16} << 30;
+
 inline run_options &options()
 {
     static run_options o;

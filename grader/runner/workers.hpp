@@ -1,6 +1,7 @@
 // The workers of a run: of the submission, of naive and of the library.
 #pragma once
 
+#include "device_turns.hpp"
 #include "process/worker_process.hpp"
 
 #include <string>
@@ -24,6 +25,7 @@ public:
     on_simulator &operator=(const on_simulator &) = delete;
 
 private:
+    host_turn computes_; // the simulator runs on cores
     bool was_simulated_;
 };
 bool can_count(); // true if the run has a simulator

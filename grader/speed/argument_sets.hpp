@@ -30,6 +30,9 @@ public:
     void store_at(std::uint64_t at);
     std::uint64_t stored_at() const { return stored_at_; }
 
+    // True if the host's memory has a part in the time of a call.
+    bool times_the_host() const;
+
     request load() const;
     struct changes {
         std::vector<request> refresh; // the changes, for every worker that has this set
@@ -52,6 +55,8 @@ private:
     void find_arguments();
     void expect_unchanged() const;
     void add_changes(const std::vector<std::span<std::byte>> &spans, std::vector<request> &to);
+    void take_payload(const argument &a, std::byte *to, const std::byte *before,
+                      const std::byte *after, std::uint64_t bytes) const;
     request part(std::uint32_t index, std::uint64_t at, std::uint64_t bytes) const;
 
     std::unique_ptr<workload> work_;

@@ -9,7 +9,10 @@
 #include "runner/argument_images.hpp"
 #include "runner/case_record.hpp"
 #include "runner/case_run.hpp"
+#include "runner/device_turns.hpp"
 #include "runner/replay.hpp"
+#include "runner/resources.hpp"
+#include "runner/run_options.hpp"
 #include "runner/worker_verdict.hpp"
 
 #include <fmt/format.h>
@@ -18,13 +21,12 @@
 #include <chrono>
 #include <cmath>
 #include <deque>
-#include <fstream>
 #include <future>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -36,7 +38,7 @@ using std::chrono::seconds;
 
 constexpr double min_run_ms = 0.3;
 constexpr std::size_t graded_sets = 5;
-constexpr std::uint64_t device_budget = std::uint64_t{16} << 30; // for all sets in all workers
+constexpr std::uint64_t device_budget = speed_device_bytes; // for all sets in all workers
 
 // Adds its lifetime in seconds to `sum`.
 class stopwatch {
@@ -59,23 +61,13 @@ private:
 // all running calls are done, for which the destructors of their futures wait.
 template <class F> void in_parallel(std::size_t n, F f)
 {
-    std::size_t threads = std::max(1u, std::thread::hardware_concurrency());
+    const std::size_t threads = cores();
     for (std::size_t first = 0; first < n; first += threads) {
         std::vector<std::future<void>> running;
         for (std::size_t i = first; i < std::min(n, first + threads); ++i)
             running.push_back(std::async(std::launch::async, f, i));
         for (auto &r : running) r.get();
     }
-}
-
-// Bytes that this machine can allocate without swapping; 0 if it does not say.
-std::uint64_t available_memory()
-{
-    std::ifstream file("/proc/meminfo");
-    std::string key, unit;
-    for (std::uint64_t kib; file >> key >> kib && std::getline(file, unit);)
-        if (key == "MemAvailable:") return kib << 10;
-    return 0;
 }
 
 // True if no correctness case of the function has failed so far.
@@ -105,6 +97,7 @@ public:
         forget_call();
         image_end_ = roofline_.end();
         add_sets(min_sets_);
+        machine_.emplace(sets_[0].times_the_host());
     }
 
     bool has_library() const override { return have_library(); }
@@ -123,9 +116,15 @@ public:
                     "asking for the device's properties");
         }
         roofline_.load();
-        // Raises the GPU's clocks; a shorter warm-up is enough for times that are only shown.
-        for (int i = 0; i < (shown_ ? 1 : 4); ++i) roofline_.fma_rate(max_calls);
-        overhead_ms_ = roofline_.overhead();
+        {
+            const device_turn alone(turn::alone);
+            // Raises the GPU's clocks. A shorter warm-up is enough for times that are only shown,
+            // and where a benchmark of this process did it before.
+            static bool warm = false;
+            for (int i = 0; i < (shown_ || warm ? 1 : 4); ++i) roofline_.fma_rate(max_calls);
+            warm = true;
+            overhead_ms_ = roofline_.overhead();
+        }
         load(0, sets_.size());
         if (prepared_ == 1) choose_calls();
     }
@@ -137,6 +136,7 @@ public:
         std::mt19937_64 same = random_;
         change_inputs(implementation::submission, random_);
         if (make_for_naive_) change_inputs(implementation::naive, same);
+        alone_.emplace(turn::alone); // until the outputs are read
         roofline_.fma_rate(16); // the device may have idled while outputs were checked
     }
 
@@ -144,6 +144,7 @@ public:
 
     void verify(implementation who) override
     {
+        alone_.reset();
         verified_[index(who)] = true;
         verify(who, static_cast<std::size_t>(calls_[index(who)]));
     }
@@ -254,6 +255,7 @@ private:
     {
         std::size_t old_size = sets.size();
         if (count <= old_size) return;
+        const host_turn computes;
         std::vector<std::unique_ptr<workload>> made(count - old_size);
         in_parallel(made.size(), [&](std::size_t i) {
             std::mt19937_64 random(case_seed() + old_size + i + 1);
@@ -332,7 +334,7 @@ private:
         std::uint64_t by_region = (inputs().size() - roofline_.end()) / (forms * s.image_bytes());
         // The workload's vectors and the image, in each form, and the stores of two workers.
         std::uint64_t by_host =
-            available_memory() / 2 / ((2 * forms + 2) * s.image_bytes()) + sets_.size();
+            available_memory() / static_cast<unsigned>(2 * options().side_by_side) / ((2 * forms + 2) * s.image_bytes()) + sets_.size();
         return std::min({by_device, by_region, by_host, std::uint64_t{max_calls}});
     }
 
@@ -352,10 +354,14 @@ private:
         word_ = poison_word(unforeseen());
         for (implementation who : implementations()) {
             require(who, ask(who, sets_of(who)[0].poison_outputs(word_)), "poisoning the outputs");
+            alone_.emplace(turn::alone);
             run(who, 1);
+            alone_.reset();
             verify(who, 1);
+            alone_.emplace(turn::alone);
             double ms = run(who, 1).worker_ms;
             for (int i = 0; i < 2; ++i) ms = std::min(ms, run(who, 1).worker_ms);
+            alone_.reset();
             if (who == implementation::naive) naive_ms_ = ms;
             // At least as many calls as at the passing speed: a submission that is slow only now
             // gains nothing.
@@ -392,6 +398,7 @@ private:
     void verify(implementation who, std::size_t calls)
     {
         stopwatch watch(verify_s_);
+        host_turn computes(host_turn::with_device);
         const shared_memory &out = worker_of(who).output();
         std::map<std::uint64_t, std::future<void>> running; // by offset
         for (std::size_t i = 0; i < calls; ++i) {
@@ -404,6 +411,7 @@ private:
                 s.work().check();
             });
         }
+        computes.give_back_device();
         for (auto &[at, checked] : running) checked.get();
     }
 
@@ -412,6 +420,8 @@ private:
     bool shown_; // the times are shown, not graded, so fewer sets of inputs will do
     std::size_t min_sets_;
     bool verified_[2] = {}; // since prepare()
+    std::optional<machine_turn> machine_; // before the device's turn, which it outlasts
+    std::optional<device_turn> alone_;    // while a pair is measured
     device_clocks clocks_;
     std::mt19937_64 random_;
     roofline_kernels roofline_;

@@ -5,6 +5,7 @@
 #include "argument_sets.hpp"
 #include "runner/argument_images.hpp"
 #include "runner/case_run.hpp"
+#include "runner/device_turns.hpp"
 #include "runner/parse_counters.hpp"
 #include "runner/replay.hpp"
 #include "speed.hpp"
@@ -56,6 +57,7 @@ public:
     {
         return ask(request_of_run(set_.work().function(), {set_.number()}, flags), "calling naive");
     }
+    bool times_the_host() const { return set_.times_the_host(); }
     void leave()
     {
         ask(request{.what = command::drop, .set = set_.number()}, "freeing naive's arguments");
@@ -89,6 +91,8 @@ double naive_cost(const make_workload &make)
     if (simulated()) return static_cast<double>(count_naive(make).ticks);
     constexpr int calls = 5; // the first warms up
     naive_call naive(make);
+    const machine_turn machine(naive.times_the_host());
+    const device_turn alone(turn::alone);
     double shortest = std::numeric_limits<double>::infinity();
     for (int k = 0; k < calls; ++k) shortest = std::min(shortest, worker_time_ms(naive.run(0)));
     naive.leave();
