@@ -33,9 +33,9 @@ template <class T> void expect_equal(const output<T> &got, const std::vector<T> 
 template <class T> bool all_equal(const output<T> &got, const std::vector<T> &want);
 // The same with a function that lists the misconceptions. It is called only for a wrong answer: to
 // list them can take longer than the comparison.
-template <class T, std::invocable Known>
-void expect_equal(const output<T> &got, const std::vector<T> &want, const extents &shape,
-                  const Known &known)
+template <class T, std::invocable Known> void expect_equal(const output<T> &got,
+                                                           const std::vector<T> &want,
+                                                           const extents &shape, const Known &known)
 {
     if (!all_equal(got, want)) expect_equal(got, want, shape, known());
 }

@@ -3,11 +3,11 @@
 // Images with poison and guards go in; the bytes that come back are judged, and so is what the
 // simulator found and counted. A small call is made twice.
 #include "argument_images.hpp"
+#include "bytes.hpp"
 #include "call_counters.hpp"
 #include "call_requests.hpp"
 #include "case_record.hpp"
 #include "case_run.hpp"
-#include "bytes.hpp"
 #include "host_work.hpp"
 #include "output_checks.hpp"
 #include "replay.hpp"

@@ -55,10 +55,7 @@ bool active() { return file.get() >= 0 && !machine_held; }
 
 } // namespace
 
-void begin_turns()
-{
-    file = owned_fd::high(memfd_create("turns", MFD_CLOEXEC));
-}
+void begin_turns() { file = owned_fd::high(memfd_create("turns", MFD_CLOEXEC)); }
 
 void end_turns() { file.close(); }
 

@@ -19,8 +19,7 @@ namespace {
 
 // Calls use(i, z) for every `each`-th i < n with 64 random bits, on all cores. The bits depend on
 // the draw's number alone, so they are the same for any number of cores.
-template <class F>
-void draw_words(std::size_t n, std::size_t each, std::mt19937_64 &random, F use)
+template <class F> void draw_words(std::size_t n, std::size_t each, std::mt19937_64 &random, F use)
 {
     const std::uint64_t seed = random();
     in_ranges((n + each - 1) / each, [&](std::size_t first, std::size_t last) {

@@ -114,9 +114,8 @@ void grade_on_gpu(const std::vector<std::size_t> &chosen, int processes)
     std::vector<case_result> fresh(records().begin(), records().end());
     if (for_speed == 1) { // also the workers of a function's cases can then be shared
         speed = groups_of(chosen);
-        std::erase_if(speed, [](const case_group &g) {
-            return records()[g.front()].what != kind::speed;
-        });
+        std::erase_if(speed,
+                      [](const case_group &g) { return records()[g.front()].what != kind::speed; });
     }
     run_side_by_side(groups_of(correctness), for_correctness);
     if (for_speed > 1) begin_turns();

@@ -255,7 +255,8 @@ void benchmark_set::take_payload(const argument &a, std::byte *to, const std::by
     if (written.empty() || parts_of(a.wire) > 1) return copy_bytes(to, after, bytes);
     const auto first = static_cast<std::uint64_t>(written.data() - data_of(a));
     const std::uint64_t end = first + written.size();
-    if (!equal_bytes(before, after, first) || !equal_bytes(before + end, after + end, bytes - end)) {
+    if (!equal_bytes(before, after, first) ||
+        !equal_bytes(before + end, after + end, bytes - end)) {
         std::uint64_t i = 0;
         const std::uint64_t e = a.wire.element;
         while ((i * e >= first && i * e < end) ||

@@ -137,7 +137,7 @@ public:
         change_inputs(implementation::submission, random_);
         if (make_for_naive_) change_inputs(implementation::naive, same);
         alone_.emplace(turn::alone); // until the outputs are read
-        roofline_.fma_rate(16); // the device may have idled while outputs were checked
+        roofline_.fma_rate(16);      // the device may have idled while outputs were checked
     }
 
     timed_run run(implementation who) override { return run(who, calls_[index(who)]); }
@@ -333,8 +333,10 @@ private:
         std::uint64_t forms = make_for_naive_ ? 2 : 1;
         std::uint64_t by_region = (inputs().size() - roofline_.end()) / (forms * s.image_bytes());
         // The workload's vectors and the image, in each form, and the stores of two workers.
-        std::uint64_t by_host =
-            available_memory() / static_cast<unsigned>(2 * options().side_by_side) / ((2 * forms + 2) * s.image_bytes()) + sets_.size();
+        std::uint64_t by_host = available_memory() /
+                                    static_cast<unsigned>(2 * options().side_by_side) /
+                                    ((2 * forms + 2) * s.image_bytes()) +
+                                sets_.size();
         return std::min({by_device, by_region, by_host, std::uint64_t{max_calls}});
     }
 
@@ -419,7 +421,7 @@ private:
     const speed_gates &gates_;
     bool shown_; // the times are shown, not graded, so fewer sets of inputs will do
     std::size_t min_sets_;
-    bool verified_[2] = {}; // since prepare()
+    bool verified_[2] = {};               // since prepare()
     std::optional<machine_turn> machine_; // before the device's turn, which it outlasts
     std::optional<device_turn> alone_;    // while a pair is measured
     device_clocks clocks_;
