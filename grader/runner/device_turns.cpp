@@ -15,7 +15,7 @@ namespace grading {
 namespace {
 
 enum lock_byte : off_t { queue_byte, device_byte, cores_byte };
-enum { nothing, shared_device, device_alone };
+constexpr int nothing = static_cast<int>(turn::none), device_alone = static_cast<int>(turn::alone);
 
 // Record locks belong to the process and go when it closes any descriptor of the file, so there is
 // this one, from begin_turns() to the end.
@@ -36,7 +36,7 @@ void lock(lock_byte at, short how)
 
 void release_device()
 {
-    if (std::exchange(device_held, int{nothing}) != nothing) lock(device_byte, F_UNLCK);
+    if (std::exchange(device_held, nothing) != nothing) lock(device_byte, F_UNLCK);
 }
 
 // The queue keeps those who share from overtaking one who waits to have the device alone.
@@ -61,7 +61,7 @@ void end_turns() { file.close(); }
 
 device_turn::device_turn(turn t) : outer_(device_held)
 {
-    if (active()) take_device(t == turn::alone ? device_alone : shared_device);
+    if (active()) take_device(static_cast<int>(t));
 }
 
 device_turn::~device_turn()
@@ -69,17 +69,17 @@ device_turn::~device_turn()
     if (active()) take_device(outer_);
 }
 
-host_turn::host_turn(gives_back when) : outer_(device_held), counted_(active() && !cores_held)
+bool device_is_held() { return !active() || device_held != nothing; }
+
+host_turn::host_turn(kept device)
+    : outer_(device_held),
+      counted_(active() && !cores_held),
+      gave_back_(counted_ && device == without_device)
 {
     if (!counted_) return;
-    if (when == at_once) release_device();
+    if (gave_back_) release_device();
     lock(cores_byte, F_RDLCK);
     cores_held = true;
-}
-
-void host_turn::give_back_device()
-{
-    if (counted_) release_device();
 }
 
 host_turn::~host_turn()
@@ -87,7 +87,7 @@ host_turn::~host_turn()
     if (!counted_) return;
     lock(cores_byte, F_UNLCK);
     cores_held = false;
-    take_device(outer_);
+    if (gave_back_) take_device(outer_);
 }
 
 machine_turn::machine_turn(bool needed) : needed_(needed && active()), outer_(device_held)

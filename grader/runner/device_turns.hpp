@@ -16,10 +16,10 @@ namespace grading {
 void begin_turns();
 void end_turns(); // later scopes do nothing; call it once the other processes have ended
 
-enum class turn { shared, alone };
+enum class turn { none, shared, alone };
 
-// Keeps the device shared, or alone, for its lifetime; an inner scope replaces an outer one of this
-// process, which is taken again afterwards.
+// Keeps the device shared, or alone, or not at all, for its lifetime; an inner scope replaces an
+// outer one of this process, which is taken again afterwards.
 class device_turn {
 public:
     explicit device_turn(turn t);
@@ -31,20 +31,22 @@ private:
     int outer_;
 };
 
+bool device_is_held(); // by this process, or nobody takes turns
+
 // In its lifetime this process computes on its cores, and waits while another has the machine to
-// itself. It gives the device back, at once or when told, and has it again afterwards.
+// itself. Without the device it gives that back and has it again afterwards; a process that keeps
+// the device must not ask for it within.
 class host_turn {
 public:
-    enum gives_back { at_once, with_device };
-    explicit host_turn(gives_back when = at_once);
+    enum kept { without_device, with_device };
+    explicit host_turn(kept device = without_device);
     ~host_turn();
     host_turn(const host_turn &) = delete;
     host_turn &operator=(const host_turn &) = delete;
-    void give_back_device();
 
 private:
     int outer_;
-    bool counted_;
+    bool counted_, gave_back_;
 };
 
 // Keeps the device alone and all other processes from computing, for its lifetime.

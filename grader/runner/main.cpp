@@ -93,9 +93,12 @@ void run_side_by_side(const std::vector<case_group> &groups, int processes)
 {
     const int others = std::min(processes, static_cast<int>(groups.size())) - 1;
     if (others > 0) end_workers();
+    const run_options alone = options();
     options().side_by_side = std::max(1, others + 1);
+    // Calls that are made beside each other on a GPU share its time.
+    if (others > 0 && !options().simulated) options().patience *= 2;
     run_groups(groups, others, run_cases, end_workers);
-    options().side_by_side = 1;
+    options() = alone;
 }
 
 // First all correctness cases, then speed cases that take turns at the device, each by itself.
@@ -110,8 +113,8 @@ void grade_on_gpu(const std::vector<std::size_t> &chosen, int processes)
         else
             correctness.push_back(i);
     const int for_correctness = std::min(processes, places_at_device(5 * gib, 12 * gib)),
-              for_speed = std::min(processes, places_at_device(speed_device_bytes, 24 * gib));
-    std::vector<case_result> fresh(records().begin(), records().end());
+              for_speed = std::min({processes, 3, places_at_device(speed_device_bytes, 24 * gib)});
+    const std::vector<case_record> fresh(records().begin(), records().end());
     if (for_speed == 1) { // also the workers of a function's cases can then be shared
         speed = groups_of(chosen);
         std::erase_if(speed,
@@ -124,7 +127,7 @@ void grade_on_gpu(const std::vector<std::size_t> &chosen, int processes)
     // A process may have lacked what another held.
     for (std::size_t i : chosen)
         if (case_record &r = records()[i]; r.result == verdict::INFRA_ERROR && processes > 1) {
-            static_cast<case_result &>(r) = fresh[i];
+            r = fresh[i];
             run_side_by_side({{i}}, 1);
         }
 }

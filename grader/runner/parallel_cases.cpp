@@ -100,6 +100,7 @@ forked fork_to(const std::function<json()> &work, const std::function<void()> &l
     if (getppid() != parent) _exit(1); // the parent ended before prctl
     try {
         const json done = work();
+        const device_turn ends(turn::shared); // what ends may still use the device
         leave();
         write_all(pipe.in.get(), json::to_cbor(done));
         _exit(0);

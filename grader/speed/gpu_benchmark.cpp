@@ -37,7 +37,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr double min_run_ms = 0.3;
-constexpr std::size_t graded_sets = 5;
+constexpr std::size_t graded_sets = 3;
 constexpr std::uint64_t device_budget = speed_device_bytes; // for all sets in all workers
 
 // Adds its lifetime in seconds to `sum`.
@@ -109,15 +109,16 @@ public:
     {
         verified_[0] = verified_[1] = false;
         stopwatch watch(prepare_s_);
+        const device_turn starts(turn::shared);
         if (prepared_++ > 0) restart_workers();
         for (implementation who : implementations()) {
             // The submission's worker learns the size of the L2.
             require(who, ask(who, request{.what = command::facts}),
                     "asking for the device's properties");
         }
-        roofline_.load();
         {
             const device_turn alone(turn::alone);
+            roofline_.load();
             // Raises the GPU's clocks. A shorter warm-up is enough for times that are only shown,
             // and where a benchmark of this process did it before.
             static bool warm = false;
@@ -134,17 +135,21 @@ public:
         word_ = poison_word(unforeseen());
         first_ = (first_ + 1) % sets_.size();
         std::mt19937_64 same = random_;
-        change_inputs(implementation::submission, random_);
-        if (make_for_naive_) change_inputs(implementation::naive, same);
+        std::vector<change_of_set> changes;
+        {
+            const host_turn computes;
+            change_inputs(implementation::submission, random_, changes);
+            if (make_for_naive_) change_inputs(implementation::naive, same, changes);
+        }
         alone_.emplace(turn::alone); // until the outputs are read
-        roofline_.fma_rate(16);      // the device may have idled while outputs were checked
+        for (const change_of_set &c : changes) send(c);
+        roofline_.fma_rate(16); // the device may have idled while outputs were checked
     }
 
     timed_run run(implementation who) override { return run(who, calls_[index(who)]); }
 
     void verify(implementation who) override
     {
-        alone_.reset();
         verified_[index(who)] = true;
         verify(who, static_cast<std::size_t>(calls_[index(who)]));
     }
@@ -190,6 +195,8 @@ private:
     }
     answer ask(implementation who, const request &r, seconds limit = seconds(60))
     {
+        std::optional<device_turn> shares;
+        if (!device_is_held()) shares.emplace(turn::shared);
         answer a = worker_of(who).ask(r, limit);
         answers_[index(who)] = a.how == worker_exit::answered;
         return a;
@@ -202,9 +209,17 @@ private:
             require_trusted(a, doing);
     }
 
-    // Changes the inputs of this round's sets in the form that `who` takes, in every worker that
-    // takes it.
-    void change_inputs(implementation who, std::mt19937_64 &random)
+    // What the workers are told of one set before a round.
+    struct change_of_set {
+        benchmark_set *set;
+        benchmark_set::changes requests;
+        std::vector<implementation> takers, restoring;
+    };
+
+    // Changes the inputs of this round's sets in the form that `who` takes, and notes it for every
+    // worker that takes it.
+    void change_inputs(implementation who, std::mt19937_64 &random,
+                       std::vector<change_of_set> &changes)
     {
         std::vector<implementation> takers = implementations();
         std::erase_if(takers, [&](implementation c) { return &sets_of(c) != &sets_of(who); });
@@ -212,16 +227,23 @@ private:
         for (implementation c : takers) calls = std::max(calls, calls_[index(c)]);
         for (int i = 0; i < calls; ++i) {
             benchmark_set &s = in_round(static_cast<std::size_t>(i), who);
-            auto needs = [&](implementation c) {
-                return i < calls_[index(c)] && must_restore(c, s);
-            };
-            const auto [refresh, restore] = s.change(random, std::ranges::any_of(takers, needs));
-            for (implementation c : takers) {
-                for (const request &r : refresh) require(c, ask(c, r), "changing the inputs");
-                for (const request &r : restore)
-                    if (needs(c)) require(c, ask(c, r), "restoring what is changed in place");
-                require(c, ask(c, s.poison_outputs(word_)), "poisoning the outputs");
-            }
+            change_of_set c{&s, {}, takers, {}};
+            for (implementation t : takers)
+                if (i < calls_[index(t)] && must_restore(t, s)) c.restoring.push_back(t);
+            c.requests = s.change(random, !c.restoring.empty());
+            changes.push_back(std::move(c));
+        }
+    }
+
+    void send(const change_of_set &c)
+    {
+        for (implementation t : c.takers) {
+            for (const request &r : c.requests.refresh)
+                require(t, ask(t, r), "changing the inputs");
+            if (std::ranges::find(c.restoring, t) != c.restoring.end())
+                for (const request &r : c.requests.restore)
+                    require(t, ask(t, r), "restoring what is changed in place");
+            require(t, ask(t, c.set->poison_outputs(word_)), "poisoning the outputs");
         }
     }
 
@@ -272,6 +294,7 @@ private:
     // Loads sets into the workers. Stores go side by side in the output memory, as many as fit.
     void load(std::size_t from, std::size_t to)
     {
+        const device_turn shares(turn::shared);
         std::uint64_t room = worker_of(implementation::submission).output().size();
         std::uint64_t each = 0;
         for (const std::deque<benchmark_set> *form : {&sets_, &for_naive_})
@@ -311,7 +334,9 @@ private:
         double waited_ms = 0;
         answer a;
         for (std::size_t i = from; i < to; ++i) {
-            a = ask(who, sets_of(who)[i].load(), limit);
+            request r = sets_of(who)[i].load();
+            r.bytes = image_end_;
+            a = ask(who, r, limit);
             if (a.how != worker_exit::answered || a.value.status != reply_status::done) break;
             waited_ms += a.waited_ms;
             if (who != implementation::submission || waited_ms <= 1e3 * limit.count()) continue;
@@ -355,10 +380,9 @@ private:
                      "The lab's sizes are too large for this device.");
         word_ = poison_word(unforeseen());
         for (implementation who : implementations()) {
-            require(who, ask(who, sets_of(who)[0].poison_outputs(word_)), "poisoning the outputs");
             alone_.emplace(turn::alone);
+            require(who, ask(who, sets_of(who)[0].poison_outputs(word_)), "poisoning the outputs");
             run(who, 1);
-            alone_.reset();
             verify(who, 1);
             alone_.emplace(turn::alone);
             double ms = run(who, 1).worker_ms;
@@ -400,7 +424,8 @@ private:
     void verify(implementation who, std::size_t calls)
     {
         stopwatch watch(verify_s_);
-        host_turn computes(host_turn::with_device);
+        if (!alone_) alone_.emplace(turn::shared);
+        const host_turn computes(host_turn::with_device);
         const shared_memory &out = worker_of(who).output();
         std::map<std::uint64_t, std::future<void>> running; // by offset
         for (std::size_t i = 0; i < calls; ++i) {
@@ -413,7 +438,7 @@ private:
                 s.work().check();
             });
         }
-        computes.give_back_device();
+        alone_.reset(); // while the last ones are checked
         for (auto &[at, checked] : running) checked.get();
     }
 
@@ -423,7 +448,8 @@ private:
     std::size_t min_sets_;
     bool verified_[2] = {};               // since prepare()
     std::optional<machine_turn> machine_; // before the device's turn, which it outlasts
-    std::optional<device_turn> alone_;    // while a pair is measured
+    device_turn lent_{turn::none};        // each use of the device takes it
+    std::optional<device_turn> alone_;    // from the inputs of a pair to its outputs
     device_clocks clocks_;
     std::mt19937_64 random_;
     roofline_kernels roofline_;

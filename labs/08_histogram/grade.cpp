@@ -46,8 +46,12 @@ static bytes spread_bytes(std::size_t n, spread how, std::mt19937_64 &random)
     }
     if (how == spread::image) {
         picture p = read_picture("harbour.pgm");
-        for_all(n, [&](std::size_t i) {
-            in[i] = p.pixels[i % p.pixels.size()];
+        in_ranges(n, [&](std::size_t first, std::size_t last) {
+            for (std::size_t i = first, count; i < last; i += count) {
+                const std::size_t at = i % p.pixels.size();
+                count = std::min(p.pixels.size() - at, last - i);
+                std::copy_n(p.pixels.begin() + std::ptrdiff_t(at), count, &in[i]);
+            }
             return true;
         });
     }

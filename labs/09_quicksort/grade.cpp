@@ -225,14 +225,14 @@ static int many() { return simulated() ? 40000 - 35 : (1 << 20) - 35; }
 // What is raced.
 
 // 2^26 keys and a ragged end, where they fit the device seven times with scratch. Naive would take
-// seconds: it sorts a 64th of them.
+// seconds: it sorts a 256th of them.
 static int raced_keys()
 {
     if (simulated()) return 30000 - 35;
     return static_cast<int>(std::min(double(1 << 26), double(device().memory_bytes) / 256)) - 35;
 }
 
-static int naive_keys() { return simulated() ? raced_keys() : raced_keys() / 64; }
+static int naive_keys() { return simulated() ? raced_keys() : raced_keys() / 256; }
 
 namespace {
 

@@ -56,8 +56,8 @@ void take_turns(seen &s, unsigned seed)
             break;
         }
         case 2: {
-            host_turn computes(random() % 2 ? host_turn::at_once : host_turn::with_device);
-            computes.give_back_device();
+            const device_turn outer(random() % 2 ? turn::none : turn::shared);
+            const host_turn computes;
             stay(s, s.computing, [&] { return s.machine > 0; });
             break;
         }
