@@ -111,11 +111,14 @@ public:
         stopwatch watch(prepare_s_);
         const device_turn starts(turn::shared);
         if (prepared_++ > 0) restart_workers();
-        for (implementation who : implementations()) {
-            // The submission's worker learns the size of the L2.
-            require(who, ask(who, request{.what = command::facts}),
-                    "asking for the device's properties");
-        }
+        // Workers start beside each other. The submission's learns the size of the L2.
+        const std::vector<implementation> all = implementations();
+        std::vector<answer> started(all.size());
+        in_parallel(all.size(), [&](std::size_t k) {
+            started[k] = ask(all[k], request{.what = command::facts});
+        });
+        for (std::size_t k = 0; k < all.size(); ++k)
+            require(all[k], started[k], "asking for the device's properties");
         {
             const device_turn alone(turn::alone);
             roofline_.load();
