@@ -101,32 +101,28 @@ void run_side_by_side(const std::vector<case_group> &groups, int processes)
     options() = alone;
 }
 
-// First all correctness cases, then speed cases that take turns at the device, each by itself.
+// First all correctness cases, then speed cases, which take turns at the device. Cases are in no
+// groups here: on a GPU they share workers with whatever the same process graded before.
 void grade_on_gpu(const std::vector<std::size_t> &chosen, int processes)
 {
     constexpr std::uint64_t gib = std::uint64_t{1} << 30;
-    std::vector<std::size_t> correctness;
-    std::vector<case_group> speed;
+    // While one measures, another makes inputs and checks outputs. More than two wait for each
+    // other, and for the pages of their memory, longer than they work.
+    constexpr int most_for_speed = 2;
+    std::vector<case_group> correctness, speed;
     for (std::size_t i : chosen)
-        if (records()[i].what == kind::speed)
-            speed.push_back({i});
-        else
-            correctness.push_back(i);
-    const int for_correctness = std::min(processes, places_at_device(5 * gib, 12 * gib)),
-              for_speed = std::min({processes, 3, places_at_device(speed_device_bytes, 24 * gib)});
-    const std::vector<case_record> fresh(records().begin(), records().end());
-    if (for_speed == 1) { // also the workers of a function's cases can then be shared
-        speed = groups_of(chosen);
-        std::erase_if(speed,
-                      [](const case_group &g) { return records()[g.front()].what != kind::speed; });
-    }
-    run_side_by_side(groups_of(correctness), for_correctness);
+        (records()[i].what == kind::speed ? speed : correctness).push_back({i});
+    const int for_correctness = std::min(processes, places_at_device(5 * gib, 12 * gib));
+    const int for_speed = std::min(
+        {processes, most_for_speed, places_at_device(speed_device_bytes, speed_host_bytes)});
+    const std::vector<case_record> fresh(records());
+    run_side_by_side(correctness, for_correctness);
     if (for_speed > 1) begin_turns();
     run_side_by_side(speed, for_speed);
     end_turns();
-    // A process may have lacked what another held.
-    for (std::size_t i : chosen)
-        if (case_record &r = records()[i]; r.result == verdict::INFRA_ERROR && processes > 1) {
+    if (processes == 1) return;
+    for (std::size_t i : chosen) // a process may have lacked what another held
+        if (case_record &r = records()[i]; r.result == verdict::INFRA_ERROR) {
             r = fresh[i];
             run_side_by_side({{i}}, 1);
         }

@@ -32,6 +32,8 @@ struct run_options {
 };
 // Device memory that a speed case may fill on a GPU, in all of its workers.
 constexpr std::uint64_t speed_device_bytes = std::uint64_t{16} << 30;
+// Memory of the machine that it may fill: inputs, their images and outputs.
+constexpr std::uint64_t speed_host_bytes = std::uint64_t{32} << 30;
 
 inline run_options &options()
 {
