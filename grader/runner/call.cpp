@@ -212,7 +212,8 @@ void check_late_writes(const std::vector<argument> &arguments, bool threads_left
     auto until =
         std::chrono::steady_clock::now() + std::chrono::milliseconds(threads_left ? 500 : 0);
     do {
-        store_images(function, "reading the results again", outputs_only ? writable_only : 0);
+        store_images(function, "reading the results again",
+                     outputs_only ? std::uint32_t{writable_only} : 0);
         for (std::size_t j = 0; j < arguments.size(); ++j) {
             const argument &a = arguments[j];
             if (a.wire.where == argument_memory::value || parts_of(a.wire) > 1) continue;

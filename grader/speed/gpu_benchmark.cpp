@@ -4,6 +4,7 @@
 
 #include "argument_sets.hpp"
 #include "device_clocks.hpp"
+#include "in_parallel.hpp"
 #include "paired_benchmark.hpp"
 #include "roofline_kernels.hpp"
 #include "runner/argument_images.hpp"
@@ -56,19 +57,6 @@ private:
     double &sum_;
     std::chrono::steady_clock::time_point start_;
 };
-
-// Calls f(i) for i < n, on one thread per core. Rethrows the failure with the lowest index once
-// all running calls are done, for which the destructors of their futures wait.
-template <class F> void in_parallel(std::size_t n, F f)
-{
-    const std::size_t threads = cores();
-    for (std::size_t first = 0; first < n; first += threads) {
-        std::vector<std::future<void>> running;
-        for (std::size_t i = first; i < std::min(n, first + threads); ++i)
-            running.push_back(std::async(std::launch::async, f, i));
-        for (auto &r : running) r.get();
-    }
-}
 
 // True if no correctness case of the function has failed so far.
 bool no_correctness_case_failed(const std::string &function)
