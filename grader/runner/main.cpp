@@ -108,13 +108,13 @@ void grade_on_gpu(const std::vector<std::size_t> &chosen, int processes)
     constexpr std::uint64_t gib = std::uint64_t{1} << 30;
     // While one measures, another makes inputs and checks outputs. More than two wait for each
     // other, and for the pages of their memory, longer than they work.
-    constexpr int most_for_speed = 2;
+    constexpr int max_for_speed = 2;
     std::vector<case_group> correctness, speed;
     for (std::size_t i : chosen)
         (records()[i].what == kind::speed ? speed : correctness).push_back({i});
     const int for_correctness = std::min(processes, places_at_device(5 * gib, 12 * gib));
     const int for_speed = std::min(
-        {processes, most_for_speed, places_at_device(speed_device_bytes, speed_host_bytes)});
+        {processes, max_for_speed, places_at_device(speed_device_bytes, speed_host_bytes)});
     const std::vector<case_record> fresh(records());
     run_side_by_side(correctness, for_correctness);
     if (for_speed > 1) begin_turns();

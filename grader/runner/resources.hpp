@@ -1,4 +1,4 @@
-// What this process may use of the machine.
+// This process's share of the machine: cores, memory, and places at the device.
 #pragma once
 
 #include <cstddef>

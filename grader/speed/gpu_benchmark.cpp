@@ -200,7 +200,7 @@ private:
             require_trusted(a, doing);
     }
 
-    // What the workers are told of one set before a round.
+    // The requests by which workers learn of one set's changes before a round.
     struct change_of_set {
         benchmark_set *set;
         benchmark_set::changes requests;

@@ -20,7 +20,7 @@ using namespace grading;
 
 namespace {
 
-// What all processes see of each other.
+// Counters that all processes of a test share.
 struct seen {
     std::atomic<int> started{0}, sharing{0}, alone{0}, computing{0}, machine{0}, scopes{0},
         faults{0};
