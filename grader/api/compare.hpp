@@ -4,6 +4,7 @@
 #include "call.hpp"
 #include "text/verdict.hpp"
 
+#include <concepts>
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -28,6 +29,16 @@ template <class T> struct misconception {
 template <class T> void expect_equal(const output<T> &got, const std::vector<T> &want,
                                      const extents &shape = {},
                                      const std::vector<misconception<T>> &known = {});
+// True if expect_equal would accept the answer. On all cores.
+template <class T> bool all_equal(const output<T> &got, const std::vector<T> &want);
+// The same with a function that lists the misconceptions. It is called only for a wrong answer: to
+// list them can take longer than the comparison.
+template <class T, std::invocable Known> void expect_equal(const output<T> &got,
+                                                           const std::vector<T> &want,
+                                                           const extents &shape, const Known &known)
+{
+    if (!all_equal(got, want)) expect_equal(got, want, shape, known());
+}
 
 // Compares sums in float, with u = 2^-24: |got - want| <= 4 max(sqrt(terms), 2) u magnitude + u
 // |want| + tiny. `magnitude`, the sum of the terms' absolute values, is per element or one for

@@ -59,10 +59,11 @@ using make_workload = std::function<std::unique_ptr<workload>(std::mt19937_64 &)
 // compares the counters of one call, or of two equal ones, with the gates.
 // `make` is called once per set of inputs, several at a time: it draws only from its own argument,
 // and chooses sizes by simulated() and device(). check() of several workloads may run at the same
-// time, too. change() restores everything that a call writes in place; for an output with a range
-// it restores only that range, and check() proves the rest untouched. If the submission chose the
-// form of its arguments and naive (and the library) takes another, `make_for_naive` makes the same
-// work in their form from the same random numbers.
+// time, too. change() restores everything that a call writes in place; for an argument with a range
+// it restores only that range. Beyond the range of an argument that is changed in place a timed
+// benchmark itself proves the rest untouched, and has no copy of it for check(); everywhere else
+// check() does. If the submission chose the form of its arguments and naive (and the library) takes
+// another, `make_for_naive` makes the same work in their form from the same random numbers.
 void race(const make_workload &make, const speed_gates &gates,
           const make_workload &make_for_naive = {});
 

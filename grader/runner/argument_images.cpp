@@ -1,6 +1,7 @@
 // Fills the images of a call's arguments.
 #include "argument_images.hpp"
 
+#include "bytes.hpp"
 #include "case_record.hpp"
 #include "case_run.hpp"
 
@@ -44,7 +45,10 @@ void poison(std::byte *to, std::uint64_t bytes, std::uint32_t element, xorshift 
 {
     if (element != 4) return random.fill(to, bytes);
     std::uint32_t nan = 0xffc00000u | (static_cast<std::uint32_t>(random.next()) & 0x3fffffu) | 1u;
-    for (std::uint64_t i = 0; i + 4 <= bytes; i += 4) std::memcpy(to + i, &nan, 4);
+    for_all(bytes / 4, [=](std::size_t i) {
+        std::memcpy(to + 4 * i, &nan, 4);
+        return true;
+    });
 }
 
 // Fills `to` with random bytes, each different from that of `from`.
@@ -123,7 +127,7 @@ void argument_images::fill(bool second)
             else if (s.output)
                 poison(at + s.guard, each, s.element, random);
             else if (each && !second)
-                std::memcpy(at + s.guard, static_cast<std::byte *>(a.data) + k * each, each);
+                copy_bytes(at + s.guard, static_cast<std::byte *>(a.data) + k * each, each);
         }
     }
 }

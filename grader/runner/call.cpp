@@ -3,6 +3,7 @@
 // Images with poison and guards go in; the bytes that come back are judged, and so is what the
 // simulator found and counted. A small call is made twice.
 #include "argument_images.hpp"
+#include "bytes.hpp"
 #include "call_counters.hpp"
 #include "call_requests.hpp"
 #include "case_record.hpp"
@@ -27,7 +28,10 @@ namespace grading {
 
 namespace {
 
-constexpr std::uint64_t second_call_below = 256 << 10; // bytes of arguments, guards included
+// Bytes of arguments, guards included, up to which a call is made twice.
+std::uint64_t second_call_below() { return options().simulated ? 256 << 10 : 1 << 30; }
+// Beyond so many bytes, what a call may not write is not read a second time.
+constexpr std::uint64_t inputs_read_again_below = 64 << 20;
 
 // Fetches the simulator's findings and counters, from every rank.
 void check_findings(std::uint64_t report_at, const std::vector<argument> &arguments)
@@ -97,10 +101,11 @@ void check_refused_late(const answer &stored, const std::string &function)
 }
 
 // Copies the images of the last call back into the output memory, again if it was done before.
-answer store_images(const std::string &function, const char *doing)
+answer store_images(const std::string &function, const char *doing, std::uint32_t flags = 0)
 {
     request store;
     store.what = command::store;
+    store.flags = flags;
     answer stored = ask_submission(store, std::chrono::seconds(30), function);
     require_answer(stored, doing);
     check_refused_late(stored, function);
@@ -197,17 +202,22 @@ bool call_once(std::vector<argument> &arguments, argument_images &images, const 
 void check_late_writes(const std::vector<argument> &arguments, bool threads_left,
                        const std::string &function)
 {
-    std::vector<std::vector<std::byte>> first;
-    for (const argument &a : arguments)
-        first.emplace_back(payload_after(a), payload_after(a) + a.wire.bytes);
+    std::uint64_t bytes = 0;
+    for (const argument &a : arguments) bytes += a.wire.bytes;
+    const bool outputs_only = bytes > inputs_read_again_below;
+    std::vector<std::vector<std::byte>> first(arguments.size());
+    for (std::size_t j = 0; j < arguments.size(); ++j)
+        if (const argument &a = arguments[j]; !outputs_only || !a.wire.read_only)
+            first[j].assign(payload_after(a), payload_after(a) + a.wire.bytes);
     auto until =
         std::chrono::steady_clock::now() + std::chrono::milliseconds(threads_left ? 500 : 0);
     do {
-        store_images(function, "reading the results again");
+        store_images(function, "reading the results again",
+                     outputs_only ? std::uint32_t{writable_only} : 0);
         for (std::size_t j = 0; j < arguments.size(); ++j) {
             const argument &a = arguments[j];
             if (a.wire.where == argument_memory::value || parts_of(a.wire) > 1) continue;
-            if (!std::equal(first[j].begin(), first[j].end(), payload_after(a)))
+            if (!equal_bytes(first[j].data(), payload_after(a), first[j].size()))
                 end_for_late_write(a);
         }
     } while (std::chrono::steady_clock::now() < until);
@@ -242,9 +252,9 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     check_late_writes(arguments, threads_left, function);
     check_done_by_kernels(function, arguments);
     copy_back(arguments);
-    // Call twice to catch nondeterminism. On the simulator, skip the second call for large
-    // arguments, unless some output still equals its poison.
-    if (!any && options().simulated && images.end() - image_start > second_call_below) return;
+    // Call twice to catch nondeterminism. Skip the second call for large arguments, unless some
+    // output still equals its poison.
+    if (!any && images.end() - image_start > second_call_below()) return;
     take_submission_text(c);
     c.repeating = true;
     c.late_again = c.was_late = counts_of_last_call().own_streams;

@@ -1,5 +1,6 @@
 // Random inputs, the same for a case alone as in a full run, and pictures.
 #include "api/inputs.hpp"
+#include "api/compare.hpp"
 #include "case_run.hpp"
 #include "splitmix64.hpp"
 #include "text/unwritable.hpp"
@@ -13,6 +14,22 @@
 #include <iterator>
 
 namespace grading {
+
+namespace {
+
+// Calls use(i, z) for every `each`-th i < n with 64 random bits, on all cores. The bits depend on
+// the draw's number alone, so they are the same for any number of cores.
+template <class F> void draw_words(std::size_t n, std::size_t each, std::mt19937_64 &random, F use)
+{
+    const std::uint64_t seed = random();
+    in_ranges((n + each - 1) / each, [&](std::size_t first, std::size_t last) {
+        std::uint64_t state = splitmix64_state(seed, first);
+        for (std::size_t k = first; k < last; ++k) use(k * each, splitmix64(state));
+        return true;
+    });
+}
+
+} // namespace
 
 std::mt19937_64 &random_source()
 {
@@ -38,23 +55,19 @@ void fill_random(std::span<float> values, std::mt19937_64 &random)
     auto unit = [](std::uint32_t bits) { // of the upper 24 bits, as a signed fraction
         return static_cast<float>(static_cast<std::int32_t>(bits) >> 8) * 0x1p-23f;
     };
-    std::uint64_t state = random();
-    std::size_t n = values.size();
-    for (std::size_t i = 0; i < n; i += 2) { // one draw for two values
-        std::uint64_t z = splitmix64(state);
+    const std::size_t n = values.size();
+    draw_words(n, 2, random, [&](std::size_t i, std::uint64_t z) { // one draw for two values
         values[i] = unit(static_cast<std::uint32_t>(z));
         if (i + 1 < n) values[i + 1] = unit(static_cast<std::uint32_t>(z >> 32));
-    }
+    });
 }
 
 void fill_random(std::span<unsigned char> values, std::mt19937_64 &random)
 {
-    std::uint64_t state = random();
-    std::size_t n = values.size();
-    for (std::size_t i = 0; i < n; i += 8) {
-        std::uint64_t z = splitmix64(state);
+    const std::size_t n = values.size();
+    draw_words(n, 8, random, [&](std::size_t i, std::uint64_t z) {
         std::memcpy(values.data() + i, &z, std::min<std::size_t>(8, n - i));
-    }
+    });
 }
 
 std::vector<int> random_ints(std::size_t n, int low, int high)

@@ -5,6 +5,7 @@
 #include "doctest_run.hpp"
 #include "grading_request.hpp"
 #include "parallel_cases.hpp"
+#include "resources.hpp"
 #include "text/unwritable.hpp"
 #include "text/words.hpp"
 #include "whole_file.hpp"
@@ -106,6 +107,36 @@ bool write_file(const std::string &path, std::string (*text)())
     return problem == 0;
 }
 
+void run_side_by_side(const std::vector<case_group> &groups, int processes)
+{
+    const int others = std::min(processes, static_cast<int>(groups.size())) - 1;
+    if (others > 0) end_workers();
+    const run_options alone = options();
+    options().side_by_side = std::max(1, others + 1);
+    // Calls that are made beside each other on a GPU share its time.
+    if (others > 0 && !options().simulated) options().patience *= 2;
+    run_groups(groups, others, run_cases, end_workers);
+    options() = alone;
+}
+
+// First the correctness cases, side by side; then what is timed, one case at a time. Cases are in
+// no groups here: on a GPU they share workers with whatever the same process graded before.
+void grade_on_gpu(const std::vector<std::size_t> &chosen, int processes)
+{
+    constexpr std::uint64_t gib = std::uint64_t{1} << 30;
+    std::vector<case_group> correctness, timed;
+    for (std::size_t i : chosen)
+        (records()[i].what == kind::clock ? timed : correctness).push_back({i});
+    const std::vector<case_record> fresh(records());
+    run_side_by_side(correctness, std::min(processes, places_at_device(5 * gib, 12 * gib)));
+    run_side_by_side(timed, 1);
+    for (std::size_t i : chosen) // a process may have lacked what another held
+        if (case_record &r = records()[i]; r.result == verdict::INFRA_ERROR) {
+            r = fresh[i];
+            run_side_by_side({{i}}, 1);
+        }
+}
+
 int grade(const grading_request &request)
 {
     const std::vector<std::size_t> chosen = chosen_cases(request);
@@ -121,13 +152,12 @@ int grade(const grading_request &request)
                   << "\" chooses " << run.size() << ".\n";
         return 2;
     }
-    const std::vector<case_group> groups = groups_of(run);
-    const int others =
-        options().simulated ? std::min(request.processes, int(groups.size())) - 1 : 0;
-    if (others > 0) end_workers();
     fmt::print("{{\"cases\":{}}}\n", run.size());
     std::fflush(stdout); // before processes are forked
-    run_groups(groups, others, run_cases, end_workers);
+    if (options().simulated || request.processes == 1)
+        run_side_by_side(groups_of(run), request.processes);
+    else
+        grade_on_gpu(run, request.processes);
     if (!write_file(request.result_file, result_json) ||
         !write_file(request.counters_file, counters_json))
         return 99;

@@ -29,9 +29,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(speed_result, median, low, high, pairs, disca
                                    prepare_s, verify_s, reached, offered, needs)
 
 // All members except `speed` and `endless`, which are optional.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(case_result, name, test, what, points, max_points, started, ended,
-                                   tried, unsupported, result, message, hint, about, lacking, line,
-                                   function, unwatched, text, text_cut, counts, replay, duration_ms)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(case_result, name, test, what, points, max_points, started,
+                                   ended, tried, unsupported, result, message, hint, about, lacking,
+                                   line, function, unwatched, text, text_cut, counts, replay,
+                                   duration_ms)
 
 namespace {
 

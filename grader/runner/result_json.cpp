@@ -133,17 +133,16 @@ std::string result_json()
     }
     static const std::map<int, const char *> status{
         {0, "pass"}, {1, "fail"}, {77, "skipped"}, {99, "error"}};
-    l = {{"lab", lab_name()},
-         {"submission", options().submission},
-         {"status", status.at(exit_status())},
-         {"points", counted.points},
-         {"max_points", counted.max_points},
-         {"open_points", counted.open},
-         {"clock",
-          {{"points", clock.points},
-           {"max_points", clock.max_points},
-           {"open_points", clock.open}}},
-         {"cases", cases}};
+    l = {
+        {"lab", lab_name()},
+        {"submission", options().submission},
+        {"status", status.at(exit_status())},
+        {"points", counted.points},
+        {"max_points", counted.max_points},
+        {"open_points", counted.open},
+        {"clock",
+         {{"points", clock.points}, {"max_points", clock.max_points}, {"open_points", clock.open}}},
+        {"cases", cases}};
     if (!not_chosen.empty()) l["not_chosen"] = not_chosen;
     nlohmann::json env{{"sandbox", name(sandbox_found().how)}};
     if (!options().simulated) {

@@ -24,6 +24,7 @@ struct run_options {
     bool late_streams = false; // simulator: streams' work runs as late as waits allow
     int record_pairs = 0;      // pairs that a timed case records instead of a verdict; 0: none
     std::string pairs_file;    // for them
+    int side_by_side = 1;      // processes that grade at the same time, this one included
     int patience = 1;          // factor on every time limit, for a busy machine
     // On gpu: the folder of the GPUs' calibrations, and the hash of the lab's contract that they
     // must be about (speed/calibration.hpp). Empty: every gate is judged.
@@ -31,6 +32,7 @@ struct run_options {
     bool sandbox = true;          // use the strongest sandbox available
     bool require_sandbox = false; // grade nothing without a sandbox
 };
+
 inline run_options &options()
 {
     static run_options o;

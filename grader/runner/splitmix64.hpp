@@ -13,4 +13,10 @@ inline std::uint64_t splitmix64(std::uint64_t &state)
     return z ^ (z >> 31);
 }
 
+// The state from which the numbers after the first `drawn` follow.
+inline std::uint64_t splitmix64_state(std::uint64_t seed, std::uint64_t drawn)
+{
+    return seed + drawn * 0x9e3779b97f4a7c15;
+}
+
 } // namespace grading

@@ -1,6 +1,7 @@
 // Finds the reason why elements of an output were not written.
 #include "unwritten_outputs.hpp"
 
+#include "api/compare.hpp"
 #include "argument_images.hpp"
 #include "call_counters.hpp"
 #include "case_record.hpp"
@@ -278,10 +279,15 @@ unwritten_lists still_poisoned(const std::vector<argument> &arguments)
         const argument &a = arguments[j];
         if (!a.wire.output) continue;
         const std::byte *before = payload_before(a), *after = payload_after(a);
+        const auto unwritten = [&](std::uint64_t i) {
+            return std::memcmp(before + i * a.wire.element, after + i * a.wire.element,
+                               a.wire.element) == 0;
+        };
+        if (for_all(a.written_count,
+                    [&](std::size_t i) { return !unwritten(a.written_first + i); }))
+            continue;
         for (std::uint64_t i = a.written_first; i < a.written_first + a.written_count; ++i)
-            if (std::memcmp(before + i * a.wire.element, after + i * a.wire.element,
-                            a.wire.element) == 0)
-                lists[j].push_back(i);
+            if (unwritten(i)) lists[j].push_back(i);
     }
     return lists;
 }

@@ -90,16 +90,10 @@ worker &submission_worker()
     if (std::exchange(of_run.number_of_ranks, ranks) != ranks) of_run.ranks = worker();
     return started(of_run.ranks, options().worker, options().sandbox, ranks);
 }
-worker &naive_worker()
-{
-    return started(of_run.naive, options().naive);
-}
+worker &naive_worker() { return started(of_run.naive, options().naive); }
 bool have_library() { return !options().library.empty(); }
 // It is trusted, and its libraries may lie anywhere.
-worker &library_worker()
-{
-    return started(of_run.library, options().library, false, 0, true);
-}
+worker &library_worker() { return started(of_run.library, options().library, false, 0, true); }
 
 void restart_workers()
 {
@@ -120,9 +114,8 @@ bool ranks_of_naive_start()
     worker ranks;
     request r;
     r.what = command::drop; // no set is dropped: the ranks only have to answer
-    return succeeded(
-        started(ranks, options().naive, options().sandbox, current_case().ranks)
-            .ask(r, std::chrono::seconds(30)));
+    return succeeded(started(ranks, options().naive, options().sandbox, current_case().ranks)
+                         .ask(r, std::chrono::seconds(30)));
 }
 
 void take_submission_text(case_record &r)

@@ -6,6 +6,7 @@
 #include "api/probes.hpp"
 #include "api/workload.hpp"
 #include "runner/argument_images.hpp"
+#include "runner/bytes.hpp"
 #include "runner/call_requests.hpp"
 #include "runner/case_record.hpp"
 #include "runner/case_run.hpp"
@@ -44,14 +45,8 @@ bool lies_in(std::span<std::byte> part, std::span<std::byte> whole)
 
 void fill_words(std::byte *to, std::uint64_t bytes, std::uint32_t word)
 {
-    for (std::uint64_t i = 0; i + 4 <= bytes; i += 4) std::memcpy(to + i, &word, 4);
-}
-
-// Copies on all cores: one core would take longer than the whole benchmark.
-void copy_bytes(std::byte *to, const std::byte *from, std::uint64_t bytes)
-{
-    in_ranges(bytes, [=](std::size_t first, std::size_t last) {
-        if (first < last) std::memcpy(to + first, from + first, last - first);
+    for_all(bytes / 4, [=](std::size_t i) {
+        std::memcpy(to + 4 * i, &word, 4);
         return true;
     });
 }
@@ -205,7 +200,7 @@ void benchmark_set::expect_unchanged() const
     for (const argument &a : arguments_) {
         const argument_descriptor &s = a.wire;
         if (s.where == argument_memory::value || s.output || in_place(s)) continue;
-        if (s.bytes > 0 && std::memcmp(in_.data() + s.input + s.guard, a.data, s.bytes) != 0)
+        if (!equal_bytes(in_.data() + s.input + s.guard, data_of(a), s.bytes))
             end_case(verdict::INFRA_ERROR,
                      fmt::format("The workload of {} changed `{}` and did not say so.",
                                  work_->function(), s.name),
@@ -238,6 +233,33 @@ request benchmark_set::poison_outputs(std::uint32_t word) const
     return request{.what = command::poison, .set = number_, .pattern = word};
 }
 
+// Copies what a call may write. The rest of an argument that is changed in place must be as in the
+// image: the workload's own copy already is.
+void benchmark_set::take_payload(const argument &a, std::byte *to, const std::byte *before,
+                                 const std::byte *after, std::uint64_t bytes) const
+{
+    const std::span<std::byte> written = written_in_place(a);
+    if (written.empty() || parts_of(a.wire) > 1) return copy_bytes(to, after, bytes);
+    const auto first = static_cast<std::uint64_t>(written.data() - data_of(a));
+    const std::uint64_t end = first + written.size();
+    if (!equal_bytes(before, after, first) ||
+        !equal_bytes(before + end, after + end, bytes - end)) {
+        std::uint64_t i = 0;
+        const std::uint64_t e = a.wire.element;
+        while ((i * e >= first && i * e < end) ||
+               std::memcmp(before + i * e, after + i * e, e) == 0)
+            ++i;
+        end_case(verdict::WRONG_ANSWER,
+                 fmt::format("{} changed `{}`[{}] from {} to {} while its speed was measured; the "
+                             "contract asks for elements {} to {} and leaves the rest as it was.",
+                             work_->function(), a.wire.name, i, a.show(before + i * e),
+                             a.show(after + i * e), first / e, end / e - 1),
+                 "The smaller cases are right, so look for what only many elements have: many "
+                 "blocks, and indices beyond a million.");
+    }
+    copy_bytes(to + first, after + first, written.size());
+}
+
 request benchmark_set::store() const
 {
     return request{.what = command::store, .set = number_, .flags = writable_only};
@@ -261,7 +283,7 @@ void benchmark_set::take(const shared_memory &out, std::uint32_t word) const
                                      work_->function(), s.name, each / s.element),
                          "Compare the index with the number of elements before the write: the last "
                          "block usually has threads to spare.");
-            copy_bytes(data_of(a) + k * each, after + s.guard, each);
+            take_payload(a, data_of(a) + k * each, before + s.guard, after + s.guard, each);
             before += each + 2 * s.guard;
             after += each + 2 * s.guard;
         }

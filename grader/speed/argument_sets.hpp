@@ -52,6 +52,8 @@ private:
     void find_arguments();
     void expect_unchanged() const;
     void add_changes(const std::vector<std::span<std::byte>> &spans, std::vector<request> &to);
+    void take_payload(const argument &a, std::byte *to, const std::byte *before,
+                      const std::byte *after, std::uint64_t bytes) const;
     request part(std::uint32_t index, std::uint64_t at, std::uint64_t bytes) const;
 
     std::unique_ptr<workload> work_;

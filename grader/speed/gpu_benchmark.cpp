@@ -4,6 +4,7 @@
 
 #include "argument_sets.hpp"
 #include "device_clocks.hpp"
+#include "in_parallel.hpp"
 #include "paired_benchmark.hpp"
 #include "recorded_pairs.hpp"
 #include "roofline_kernels.hpp"
@@ -11,6 +12,8 @@
 #include "runner/case_record.hpp"
 #include "runner/case_run.hpp"
 #include "runner/replay.hpp"
+#include "runner/resources.hpp"
+#include "runner/run_options.hpp"
 #include "runner/worker_verdict.hpp"
 
 #include <fmt/format.h>
@@ -19,13 +22,11 @@
 #include <chrono>
 #include <cmath>
 #include <deque>
-#include <fstream>
 #include <future>
 #include <map>
 #include <memory>
 #include <random>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -36,7 +37,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr double min_run_ms = 0.3;
-constexpr std::size_t graded_sets = 5;
+constexpr std::size_t graded_sets = 3;
 constexpr std::uint64_t device_budget = std::uint64_t{16} << 30; // for all sets in all workers
 
 // Adds its lifetime in seconds to `sum`.
@@ -55,29 +56,6 @@ private:
     double &sum_;
     std::chrono::steady_clock::time_point start_;
 };
-
-// Calls f(i) for i < n, on one thread per core. Rethrows the failure with the lowest index once
-// all running calls are done, for which the destructors of their futures wait.
-template <class F> void in_parallel(std::size_t n, F f)
-{
-    std::size_t threads = std::max(1u, std::thread::hardware_concurrency());
-    for (std::size_t first = 0; first < n; first += threads) {
-        std::vector<std::future<void>> running;
-        for (std::size_t i = first; i < std::min(n, first + threads); ++i)
-            running.push_back(std::async(std::launch::async, f, i));
-        for (auto &r : running) r.get();
-    }
-}
-
-// Bytes that this machine can allocate without swapping; 0 if it does not say.
-std::uint64_t available_memory()
-{
-    std::ifstream file("/proc/meminfo");
-    std::string key, unit;
-    for (std::uint64_t kib; file >> key >> kib && std::getline(file, unit);)
-        if (key == "MemAvailable:") return kib << 10;
-    return 0;
-}
 
 // True if no correctness case of the function has failed so far.
 bool no_correctness_case_failed(const std::string &function)
@@ -118,14 +96,20 @@ public:
         verified_[0] = verified_[1] = false;
         stopwatch watch(prepare_s_);
         if (prepared_++ > 0) restart_workers();
-        for (implementation who : implementations()) {
-            // The submission's worker learns the size of the L2.
-            require(who, ask(who, request{.what = command::facts}),
-                    "asking for the device's properties");
-        }
+        // Workers start beside each other. The submission's learns the size of the L2.
+        const std::vector<implementation> all = implementations();
+        std::vector<answer> started(all.size());
+        in_parallel(all.size(), [&](std::size_t k) {
+            started[k] = ask(all[k], request{.what = command::facts});
+        });
+        for (std::size_t k = 0; k < all.size(); ++k)
+            require(all[k], started[k], "asking for the device's properties");
         roofline_.load();
-        // Raises the GPU's clocks; a shorter warm-up is enough for times that are only shown.
-        for (int i = 0; i < (shown_ ? 1 : 4); ++i) roofline_.fma_rate(max_calls);
+        // Raises the GPU's clocks. A shorter warm-up is enough for times that are only shown,
+        // and where a benchmark of this process did it before.
+        static bool warm = false;
+        for (int i = 0; i < (shown_ || warm ? 1 : 4); ++i) roofline_.fma_rate(max_calls);
+        warm = true;
         overhead_ms_ = roofline_.overhead();
         load(0, sets_.size());
         if (prepared_ == 1) choose_calls();
@@ -310,7 +294,9 @@ private:
         double waited_ms = 0;
         answer a;
         for (std::size_t i = from; i < to; ++i) {
-            a = ask(who, sets_of(who)[i].load(), limit);
+            request r = sets_of(who)[i].load();
+            r.bytes = image_end_;
+            a = ask(who, r, limit);
             if (a.how != worker_exit::answered || a.value.status != reply_status::done) break;
             waited_ms += a.waited_ms;
             if (who != implementation::submission || waited_ms <= 1e3 * limit.count()) continue;
@@ -332,8 +318,10 @@ private:
         std::uint64_t forms = make_for_naive_ ? 2 : 1;
         std::uint64_t by_region = (inputs().size() - roofline_.end()) / (forms * s.image_bytes());
         // The workload's vectors and the image, in each form, and the stores of two workers.
-        std::uint64_t by_host =
-            available_memory() / 2 / ((2 * forms + 2) * s.image_bytes()) + sets_.size();
+        std::uint64_t by_host = available_memory() /
+                                    static_cast<unsigned>(2 * options().side_by_side) /
+                                    ((2 * forms + 2) * s.image_bytes()) +
+                                sets_.size();
         return std::min({by_device, by_region, by_host, std::uint64_t{max_calls}});
     }
 
@@ -352,11 +340,14 @@ private:
                      "The lab's sizes are too large for this device.");
         word_ = poison_word(unforeseen());
         for (implementation who : implementations()) {
+            alone_.emplace(turn::alone);
             require(who, ask(who, sets_of(who)[0].poison_outputs(word_)), "poisoning the outputs");
             run(who, 1);
             verify(who, 1);
+            alone_.emplace(turn::alone);
             double ms = run(who, 1).worker_ms;
             for (int i = 0; i < 2; ++i) ms = std::min(ms, run(who, 1).worker_ms);
+            alone_.reset();
             if (who == implementation::naive) naive_ms_ = ms;
             // At least as many calls as at the passing speed: a submission that is slow only now
             // gains nothing.

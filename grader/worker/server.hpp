@@ -61,6 +61,7 @@ private:
     void end(const request &r, reply &a);
     std::uint64_t end_of_stores(std::uint32_t flags) const;
     void pin_output(std::uint64_t end);
+    void pin_input(std::uint64_t end);
     void store(const request &r, reply &a);
     void report(const request &r, reply &a);
 
@@ -71,6 +72,7 @@ private:
     std::span<std::byte> output_;
     role role_;
     const host_gate *gate_;
+    std::uint64_t pinned_input_ = 0; // the same of the input region
     std::uint64_t pinned_bytes_ = 0; // at the start of the output region; its size after a failure
     int baseline_threads_ = -1;      // threads before the submission's first call, such as MPI's
     std::map<std::uint32_t, argument_set> sets_;

@@ -55,6 +55,7 @@ void server::load(const request &r, reply &a)
     digests_at_end_.clear();
     argument_set s({r.arguments, r.argument_count});
     if (gate_) gate_->seal_code();
+    pin_input(r.bytes);
     for (bool last : {false, true})
         for (loaded_argument &one : s.arguments)
             if (bool(one.descriptor.last) == last && is_local(one.descriptor.where) &&
@@ -180,6 +181,20 @@ void server::pin_output(std::uint64_t end)
         return;
     cudaGetLastError();
     pinned_bytes_ = output_.size(); // do not try again
+}
+
+// Pins the input region, which this process can only read: large inputs are then copied several
+// times as fast. Copies are staged if that fails.
+void server::pin_input(std::uint64_t end)
+{
+    constexpr std::uint64_t worth_it = 64 << 20, step = 64 << 20;
+    if (role_ != role::all || end < worth_it || end <= pinned_input_) return;
+    auto *region = const_cast<std::byte *>(input_.data());
+    if (pinned_input_ > 0) cudaHostUnregister(region);
+    pinned_input_ = std::min((end + step - 1) / step * step, std::uint64_t{input_.size()});
+    if (cudaHostRegister(region, pinned_input_, cudaHostRegisterReadOnly) == cudaSuccess) return;
+    cudaGetLastError();
+    pinned_input_ = input_.size(); // do not try again
 }
 
 void server::store(const request &r, reply &a)

@@ -224,9 +224,10 @@ static void try_drift(const floats &aos, float dt)
     }
     expect_close(particles, want, 2, magnitude, shape(form, n), wrong_drifts(given, form, dt));
     for (std::size_t at = 0; at < given.size(); ++at)
-        expect(magnitude[at] != 0 || particles[at] == given[at], verdict::WRONG_ANSWER,
-               "particles[" + std::to_string(at) + "] was changed in its last bits.",
-               "drift changes x, and nothing else.");
+        if (magnitude[at] == 0 && particles[at] != given[at])
+            expect(false, verdict::WRONG_ANSWER,
+                   "particles[" + std::to_string(at) + "] was changed in its last bits.",
+                   "drift changes x, and nothing else.");
 }
 
 static numbers all_of(std::size_t n)
@@ -302,7 +303,8 @@ static void try_to_soa(const floats &aos, int soa_at = 0)
     output<float> soa(aos.size());
     soa.row = n;
     CALL(to_soa, aos, misaligned(soa, soa_at), int(n));
-    expect_equal(soa, oracle::to_soa(aos), shape(layout::soa, n), wrong_conversions(aos));
+    expect_equal(soa, oracle::to_soa(aos), shape(layout::soa, n),
+                 [&] { return wrong_conversions(aos); });
 }
 
 static void try_to_aos(const floats &soa, int soa_at = 0)
@@ -311,7 +313,8 @@ static void try_to_aos(const floats &soa, int soa_at = 0)
     output<float> aos(soa.size());
     aos.row = fields;
     CALL(to_aos, misaligned(soa, soa_at), aos, int(n));
-    expect_equal(aos, oracle::to_aos(soa), shape(layout::aos, n), wrong_conversions(soa));
+    expect_equal(aos, oracle::to_aos(soa), shape(layout::aos, n),
+                 [&] { return wrong_conversions(soa); });
 }
 
 static floats random_particles(int n) { return random_floats(std::size_t(n) * fields); }
@@ -417,9 +420,11 @@ public:
     }
     void check() override
     {
-        if (for_all(crowd_.size(), [this](std::size_t i) {
-                bool all = true;
-                for (int f = 0; f < fields; ++f) all &= right(i, f);
+        // In columns, the benchmark on a GPU has seen that all but x is as it was.
+        const bool x_alone = !simulated() && particles_.count < particles_.size();
+        if (for_all(crowd_.size(), [this, x_alone](std::size_t i) {
+                bool all = right(i, field_x);
+                for (int f = 0; f < fields && !x_alone; ++f) all &= right(i, f);
                 return all;
             }))
             return;

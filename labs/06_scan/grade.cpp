@@ -284,28 +284,28 @@ static void try_block_inclusive(const ints &in, int in_at = 0, int out_at = 0)
 {
     output<int> out(in.size());
     CALL(scan_block_inclusive, misaligned(in, in_at), misaligned(out, out_at), int(in.size()));
-    expect_equal(out, oracle::inclusive(in), {}, wrong_sums(in, false, out.values));
+    expect_equal(out, oracle::inclusive(in), {}, [&] { return wrong_sums(in, false, out.values); });
 }
 
 static void try_block_exclusive(const ints &in, int in_at = 0, int out_at = 0)
 {
     output<int> out(in.size());
     CALL(scan_block_exclusive, misaligned(in, in_at), misaligned(out, out_at), int(in.size()));
-    expect_equal(out, oracle::exclusive(in), {}, wrong_tree(in, out.values));
+    expect_equal(out, oracle::exclusive(in), {}, [&] { return wrong_tree(in, out.values); });
 }
 
 static void try_inclusive(const ints &in, int in_at = 0, int out_at = 0)
 {
     output<int> out(in.size());
     CALL(scan_inclusive, misaligned(in, in_at), misaligned(out, out_at), int(in.size()), scratch);
-    expect_equal(out, oracle::inclusive(in), {}, wrong_sums(in, false, out.values));
+    expect_equal(out, oracle::inclusive(in), {}, [&] { return wrong_sums(in, false, out.values); });
 }
 
 static void try_exclusive(const ints &in, int in_at = 0, int out_at = 0)
 {
     output<int> out(in.size());
     CALL(scan_exclusive, misaligned(in, in_at), misaligned(out, out_at), int(in.size()), scratch);
-    expect_equal(out, oracle::exclusive(in), {}, wrong_sums(in, true, out.values));
+    expect_equal(out, oracle::exclusive(in), {}, [&] { return wrong_sums(in, true, out.values); });
 }
 
 static void try_longs(const longs &in, int in_at = 0, int out_at = 0)
@@ -313,7 +313,7 @@ static void try_longs(const longs &in, int in_at = 0, int out_at = 0)
     output<std::int64_t> out(in.size());
     CALL(scan_inclusive_int64, misaligned(in, in_at), misaligned(out, out_at), int(in.size()),
          scratch);
-    expect_equal(out, oracle::inclusive(in), {}, wrong_longs(in, out.values));
+    expect_equal(out, oracle::inclusive(in), {}, [&] { return wrong_longs(in, out.values); });
 }
 
 static void try_floats(const floats &in, int in_at = 0, int out_at = 0)
@@ -430,7 +430,7 @@ public:
         if (for_all(in_.size(), right)) return;
         std::vector<T> want = inclusive(in_);
         expect_equal(out_, exclusive_ ? one_later(want) : want, {},
-                     wrong_sums(in_, exclusive_, out_.values));
+                     [&] { return wrong_sums(in_, exclusive_, out_.values); });
     }
     double bytes() const override { return 2.0 * double(in_.size()) * sizeof(T); }
 

@@ -102,3 +102,41 @@ TEST_CASE("NaN and infinity are never right")
     CHECK_FALSE(within(0, 1, 10, 1));
     CHECK(within(0, 0, 1, 0));
 }
+
+TEST_CASE("one wrong element is found wherever it is, in outputs that many cores compare")
+{
+    constexpr std::size_t n = (5 << 20) + 3;
+    std::mt19937_64 random(3);
+    std::vector<int> want(n);
+    for (int &x : want) x = static_cast<int>(random());
+    output<int> got(n, 2, n - 3); // the first two and the last are not asked for
+    got.values = want;
+    got.values[0] ^= 1, got.values[1] ^= 1, got.values[n - 1] ^= 1;
+    CHECK(all_equal(got, want));
+    std::vector<std::size_t> places = {2, n - 2};
+    for (std::size_t k = 1; k < 16; ++k) // around the ends of ranges for 16, 8, 4 and 2 cores
+        for (std::size_t at : {n * k / 16 - 1, n * k / 16, n * k / 16 + 1}) places.push_back(at);
+    for (int k = 0; k < 20; ++k) places.push_back(2 + random() % (n - 3));
+    for (std::size_t at : places) {
+        CAPTURE(at);
+        got.values[at] ^= 1;
+        CHECK_FALSE(all_equal(got, want));
+        got.values[at] ^= 1;
+    }
+    got.again = want;
+    CHECK(all_equal(got, want));
+    got.again[n - 2] ^= 1;
+    CHECK_FALSE(all_equal(got, want));
+}
+
+TEST_CASE("misconceptions are listed for a wrong answer only")
+{
+    output<int> got(3);
+    got.values = {1, 2, 3};
+    int listed = 0;
+    expect_equal(got, {1, 2, 3}, {}, [&] {
+        ++listed;
+        return std::vector<misconception<int>>{};
+    });
+    CHECK(listed == 0);
+}

@@ -1,6 +1,7 @@
 // Tests inputs: random bytes from their generator alone, and the pictures of data/.
 #include "grading.hpp"
 #include "runner/case_run.hpp"
+#include "runner/run_options.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,6 +13,7 @@
 #include <iterator>
 #include <random>
 #include <span>
+#include <utility>
 #include <vector>
 
 using namespace grading;
@@ -75,4 +77,20 @@ TEST_CASE("a picture is kept where a folder was named, from black to white")
     std::string text(std::istreambuf_iterator<char>(file), {});
     CHECK(text == std::string("P5\n3 2\n255\n\0\x33\xff\0\xff\xff", 17));
     CHECK(std::filesystem::remove_all(folder) == 2);
+}
+
+TEST_CASE("random values do not depend on how many cores draw them")
+{
+    std::vector<float> many((6 << 20) + 1), few(many.size());
+    std::vector<unsigned char> bytes((20 << 20) + 5), same(bytes.size());
+    std::mt19937_64 one(5), other(5);
+    fill_random(many, one);
+    fill_random(bytes, one);
+    const int before = std::exchange(options().side_by_side, 1 << 20); // a core each
+    fill_random(few, other);
+    fill_random(same, other);
+    options().side_by_side = before;
+    CHECK(many == few);
+    CHECK(bytes == same);
+    CHECK(one == other);
 }

@@ -29,6 +29,7 @@
 #include <fstream>
 #include <initializer_list>
 #include <map>
+#include <random>
 #include <string_view>
 #include <thread>
 
@@ -123,7 +124,7 @@ private:
         f.multiprocessors = 2;
         f.l2_bytes = 1 << 20;
         f.memory_bytes = 64 << 20;
-        f.memory_free = taken() ? 0 : f.memory_bytes;
+        f.memory_free = taken() ? 0 : std::uint64_t{1} << 32; // for the sets of many elements
         std::memcpy(out_ + offset, &f, sizeof f);
     }
 
@@ -257,6 +258,9 @@ private:
         std::transform(from, from + n, to, [](int x) { return x + 1; });
         if (kind_ == "replays") kept_[number].assign(to, to + n);
         if (kind_ == "writes past the end") to[n] = 1;
+        if (runs_ == 10 && kind_ == "spoils the first") to[0] ^= 1;
+        if (runs_ == 10 && kind_ == "spoils the last") to[n - 1] ^= 1;
+        if (runs_ == 10 && kind_ == "spoils any") to[std::random_device()() % unsigned(n)] ^= 1;
         if (kind_ == "goes wrong later" && runs_ == 10) to[7] = 0;
         if (kind_ == "right but once" && runs_ == 2) to[7] = 0;
     }
@@ -404,6 +408,33 @@ private:
     output<int> data_{0};
 };
 
+// So many elements that several cores copy and compare them.
+class adding_many : public workload {
+public:
+    explicit adding_many(std::mt19937_64 &random) : in_((4 << 20) + 7), out_(in_.size())
+    {
+        for (int &x : in_) x = static_cast<int>(random() % 1000000);
+    }
+    const char *function() const override { return "add_one"; }
+    std::vector<argument> arguments() override
+    {
+        return remote<decltype(add_one)>::arguments(in_, out_, int(in_.size()));
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        return {renew(in_, random)};
+    }
+    void check() override
+    {
+        expect(for_all(in_.size(), [this](std::size_t i) { return out_[i] == in_[i] + 1; }),
+               verdict::WRONG_ANSWER, "an element of many is wrong");
+    }
+
+private:
+    std::vector<int> in_;
+    output<int> out_;
+};
+
 std::filesystem::path folder; // holds one link to this program per kind of worker
 
 void race_against(const std::string &kind, const make_workload &make, double speedup = 3,
@@ -518,6 +549,11 @@ SPEED_CASE("race: to pinned memory", 4, 4) { race_against("fast", to_pinned); }
 SPEED_CASE("race: nothing to pinned memory", 4, 4) { race_against("writes nothing", to_pinned); }
 SPEED_CASE("race: writes past the end", 4, 4) { race_against("writes past the end", moving()); }
 SPEED_CASE("race: goes wrong later", 4, 4) { race_against("goes wrong later", moving()); }
+SPEED_CASE("race: spoils the first", 4, 4) { race_against("spoils the first", any<adding_many>); }
+SPEED_CASE("race: spoils the last", 4, 4) { race_against("spoils the last", any<adding_many>); }
+SPEED_CASE("race: spoils any", 4, 4) { race_against("spoils any", any<adding_many>); }
+SPEED_CASE("race: many", 4, 4) { race_against("fast", any<adding_many>, 0.1); }
+SPEED_CASE("race: spoils the rest", 4, 4) { race_against("writes past the end", half_in_place); }
 SPEED_CASE("race: crashes", 4, 4) { race_against("crashes", moving()); }
 SPEED_CASE("race: loses memory", 4, 4) { race_against("loses memory", moving()); }
 SPEED_CASE("race: no memory", 4, 4) { race_against("says there is no memory", moving()); }
@@ -763,6 +799,10 @@ TEST_CASE("verdict: every timed output is verified")
     check_verdict("race: replays", verdict::WRONG_ANSWER);
     check_verdict("race: replays in place", verdict::WRONG_ANSWER);
     check_verdict("race: goes wrong later", verdict::WRONG_ANSWER, "7");
+    for (const char *name : {"race: spoils the first", "race: spoils the last", "race: spoils any"})
+        check_verdict(name, verdict::WRONG_ANSWER, "an element of many");
+    check_verdict("race: many", verdict::PASS);
+    check_verdict("race: spoils the rest", verdict::WRONG_ANSWER, "leaves the rest as it was");
     check_verdict("race: writes nothing", verdict::NOT_WRITTEN, "add_one");
     check_verdict("race: writes past the end", verdict::OUT_OF_BOUNDS, "`out`");
 }
@@ -877,11 +917,27 @@ int main(int count, char **arguments)
     char name[] = "/tmp/race-XXXXXX";
     if (!mkdtemp(name)) return 2;
     folder = name;
-    for (const char *kind :
-         {"naive", "fast", "slow", "lies", "replays", "writes nothing", "writes past the end",
-          "goes wrong later", "crashes", "garbled", "right but once", "misuses a vote",
-          "takes its own form", "takes a minute", "loses memory", "says there is no memory",
-          "takes all memory", "device"})
+    for (const char *kind : {"naive",
+                             "spoils the first",
+                             "spoils the last",
+                             "spoils any",
+                             "fast",
+                             "slow",
+                             "lies",
+                             "replays",
+                             "writes nothing",
+                             "writes past the end",
+                             "goes wrong later",
+                             "crashes",
+                             "garbled",
+                             "right but once",
+                             "misuses a vote",
+                             "takes its own form",
+                             "takes a minute",
+                             "loses memory",
+                             "says there is no memory",
+                             "takes all memory",
+                             "device"})
         std::filesystem::create_symlink(std::filesystem::canonical("/proc/self/exe"),
                                         folder / kind);
     options().simulated = false;
