@@ -12,9 +12,14 @@ namespace cli {
 
 // Result documents of the speed cases, by version: "naive", "1_coalesced", "solution".
 struct ladder_results {
-    std::map<std::string, json> timed;   // on the GPU, judged by every gate
+    // On the GPU, judged by every gate: naive, the solution, and rungs that miss a lesson.
+    std::map<std::string, json> timed;
     std::map<std::string, json> counted; // on the simulator: naive and the rungs
 };
+
+// True if a case fails by the simulator's counters that is also timed: its gate of time must fail
+// the version, too.
+bool misses_a_lesson(const json &counted);
 
 // Returns the cases that are judged by the clock.
 std::map<std::string, grading::calibrated_case> calibrated_cases(const ladder_results &results);
