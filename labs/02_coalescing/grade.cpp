@@ -1,5 +1,4 @@
-// Grades lab 02, coalescing: 50 points, 10 for each of scale_columns, read_offset, write_offset,
-// add_unrolled and predict.
+// Grades lab 02, coalescing.
 #include "grader/grading.hpp"
 #include "lab.hpp"
 #include "oracle.hpp"

@@ -1,5 +1,4 @@
-// Grades lab 03, layouts: 50 points, 12 for drift, 8 for distance_all and 10 for each of
-// distance_some, to_soa and to_aos.
+// Grades lab 03, layouts.
 #include "grader/grading.hpp"
 #include "lab.hpp"
 #include "oracle.hpp"

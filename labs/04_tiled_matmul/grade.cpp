@@ -1,5 +1,4 @@
-// Grades lab 04, tiled matrix multiplication: 50 points, 15 for matmul_square, 19 for matmul and 16
-// for sgemm.
+// Grades lab 04, tiled matrix multiplication.
 #include "grader/grading.hpp"
 #include "lab.hpp"
 #include "mistakes.hpp"

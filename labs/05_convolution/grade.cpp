@@ -1,5 +1,4 @@
-// Grades lab 05, convolution: 50 points, 20 for convolve, 10 for convolve_clamped and 20 for
-// convolve_separable.
+// Grades lab 05, convolution.
 #include "grader/grading.hpp"
 #include "lab.hpp"
 #include "mistakes.hpp"

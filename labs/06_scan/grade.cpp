@@ -1,5 +1,4 @@
-// Grades lab 06, scan: 50 points, 17 for the scans of one block, 24 for those of any length, 9 for
-// other elements.
+// Grades lab 06, scan.
 #include "grader/counted.hpp"
 #include "grader/grading.hpp"
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Grades lab 07, compaction: 50 points, 20 for compact, 15 each for unpack and partition.
+// Grades lab 07, compaction.
 #include "grader/grading.hpp"
 #include "lab.hpp"
 #include "oracle.hpp"

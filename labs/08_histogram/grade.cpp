@@ -1,5 +1,4 @@
-// Grades lab 08, histogram: 50 points, 26 for histogram, 12 each for histogram_tiles and
-// histogram_range.
+// Grades lab 08, histogram.
 #include "grader/grading.hpp"
 #include "lab.hpp"
 #include "oracle.hpp"

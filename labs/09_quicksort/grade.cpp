@@ -1,4 +1,4 @@
-// Grades lab 09, quicksort: 50 points, all for the one function.
+// Grades lab 09, quicksort.
 #include "grader/grading.hpp"
 #include "lab.hpp"
 #include "oracle.hpp"

@@ -1,5 +1,4 @@
-// Grades lab 10, radix sort: 50 points, 10 for sort_warps, 18 for radix_sort, 12 for
-// radix_sort_pairs and 10 for radix_sort_floats.
+// Grades lab 10, radix sort.
 #include "grader/counted.hpp"
 #include "grader/grading.hpp"
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Grades lab 13, bodies that attract each other: 50 points, 28 for accelerations and 22 for step.
+// Grades lab 13, bodies that attract each other.
 #include "grader/grading.hpp"
 #include "lab.hpp"
 #include "oracle.hpp"

@@ -5,6 +5,7 @@
 // every block scans its elements; one block scans the blocks' sums; every block
 // adds what lies before it. Change kernels, launches and scratch where your
 // idea needs it.
+// Points: 31
 #include "../check.hpp"
 #include "lab.hpp"
 

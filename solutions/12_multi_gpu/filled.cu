@@ -1,5 +1,6 @@
 // Lab 12: the stub with lines added and none changed. Right everywhere: a ring, a chain, and a
 // column at a time.
+// Points: 40
 #include "../check.hpp"
 #include "lab.hpp"
 

@@ -7,6 +7,7 @@
 #include "cli/results/student_edition.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/parallel_for.hpp"
+#include "point_shape.hpp"
 
 #include <fmt/format.h>
 
@@ -212,6 +213,12 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
     grade_all(t, tasks, options, has_table ? tables_of(t, names) : tables(), progress, result);
     for (const check_task &work : tasks) core_seconds[work.of->name] += work.cpu_seconds;
     if (options.backend == "sim") judge_shares(core_seconds, result);
+    for (const std::string &name : names) {
+        const point_shape shape = shape_of(lab_called(t, name), tasks);
+        if (shape.words.empty() || lab_called(t, name).test) continue;
+        fmt::print("points {}: {}\n", name, shape.words);
+        for (const check_finding &f : shape.findings) result.count(name, f);
+    }
     for (check_task &work : tasks) state_slowness(t, work);
     if (has_table) compare_with_tables(t, names, tasks, wanted, result);
     return result.finish();

@@ -172,6 +172,8 @@ void grade_into(const toolchain &t, check_task &work, grade_options options)
     for (const lab_view &l : labs_of(g.document)) {
         work.findings = judge(t, work, l, options.backend);
         work.got = rows_of(l, work.submission());
+        work.graded = l;
+        work.graded->cases.clear(); // they point into the document
     }
     for (verdict_row &row : work.got.rows) {
         row.key = work.key;

@@ -6,6 +6,7 @@
 #include "verdict_table.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct check_task {
     std::string key = {};       // hash of the files that decide its verdict; empty: not needed
     std::vector<check_finding> findings = {}; // empty: not carried out
     graded_submission got = {};
+    std::optional<lab_view> graded = {}; // of a task that was carried out, without its cases
     double seconds = 0, cpu_seconds = 0;
 
     bool whole() const { return only.empty() && case_name.empty(); }

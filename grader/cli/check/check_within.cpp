@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace cli {
@@ -47,31 +48,50 @@ std::string files_of_lab(const toolchain &t, const lab &l)
     return text;
 }
 
-struct timed_case {
-    std::string name;
+struct listed_case {
+    std::string kind, name;
     double points;
 };
 
-// Reads the timed cases from a grader's list: "clock       10 points  scale_columns: speed, timed".
-std::vector<timed_case> timed_cases_of(const toolchain &t, const lab &l)
+// Reads a grader's list: "clock          10 points  scale_columns: speed, timed".
+std::vector<listed_case> cases_of(const toolchain &t, const lab &l)
 {
     exit_result e = run_program({t.grader(l), "--list"});
     if (!e.ok()) throw machine_error(fmt::format("{} --list {}", t.grader(l), e.words()));
-    std::vector<timed_case> result;
+    std::vector<listed_case> result;
     for (const std::string &line : lines(e.text)) {
+        char kind[16] = {};
         double points = 0;
         int at = 0;
-        if (std::sscanf(line.c_str(), "clock %lf points %n", &points, &at) == 1 && at > 0)
-            result.push_back({trimmed(line.substr(std::size_t(at))), points});
+        if (std::sscanf(line.c_str(), "%15s %lf points %n", kind, &points, &at) == 2 && at > 0)
+            result.push_back({kind, trimmed(line.substr(std::size_t(at))), points});
     }
     return result;
 }
 
-// Returns the timed case with the most points; empty: there is none.
-std::string headline_of(const std::vector<timed_case> &cases)
+const listed_case *listed(const std::vector<listed_case> &cases, const std::string &name)
 {
-    auto best = std::ranges::max_element(cases, {}, &timed_case::points);
-    return best != cases.end() ? best->name : "";
+    auto at = std::ranges::find(cases, name, &listed_case::name);
+    return at != cases.end() ? &*at : nullptr;
+}
+
+// Returns the case that a GPU judges: for one that counts, that of its clock; empty: the simulator
+// alone judges it.
+std::string judged_on_gpu(const std::string &name, const std::vector<listed_case> &cases)
+{
+    const listed_case *c = listed(cases, name);
+    if (!c || c->kind != "speed") return name;
+    const std::string clock = name + ", timed";
+    return listed(cases, clock) ? clock : "";
+}
+
+// Returns the timed case with the most points; empty: there is none.
+std::string headline_of(const std::vector<listed_case> &cases)
+{
+    const listed_case *best = nullptr;
+    for (const listed_case &c : cases)
+        if (c.kind == "clock" && (!best || c.points > best->points)) best = &c;
+    return best ? best->name : "";
 }
 
 // The verdicts that a wrong submission may get on a GPU if it can pass there by chance and gets
@@ -86,9 +106,11 @@ std::string verdicts_by_chance(const std::string &found)
 }
 
 // Restricts a wrong submission to the case that it is about or may pass. If its first lines cannot
-// be read, that becomes its finding, and it is not graded.
-check_task narrowed(const toolchain &t, check_task work, const std::vector<timed_case> &speeds,
-                    const std::string &backend)
+// be read, that becomes its finding, and it is not graded. Nothing: a GPU alone judges no such
+// case.
+std::optional<check_task> narrowed(const toolchain &t, check_task work,
+                                   const std::vector<listed_case> &cases,
+                                   const std::string &backend)
 {
     expectation e;
     try {
@@ -101,10 +123,11 @@ check_task narrowed(const toolchain &t, check_task work, const std::vector<timed
         work.findings = {{work.submission(), unreadable.what()}};
         return work;
     }
-    work.case_name = e.case_name;
+    work.case_name = judged_on_gpu(e.case_name, cases);
+    if (work.case_name.empty() && !e.case_name.empty()) return {};
     static const std::vector<std::string> by_clock = {"TIMEOUT", "RESOURCE_LIMIT", "LATE_WRITE"};
-    const bool timed = std::ranges::any_of(
-        speeds, [&](const timed_case &c) { return e.case_name.empty() || c.name == e.case_name; });
+    const listed_case *judged = listed(cases, work.case_name);
+    const bool timed = work.case_name.empty() || (judged && judged->kind == "clock");
     work.alone = timed || std::ranges::find(by_clock, e.verdict) != by_clock.end();
     return work;
 }
@@ -112,13 +135,13 @@ check_task narrowed(const toolchain &t, check_task work, const std::vector<timed
 // Plans the gradings of each submission; those of the lab's headline case are separate.
 std::vector<check_task> planned(const toolchain &t, const lab &l, const std::string &backend)
 {
-    const std::vector<timed_case> speeds = timed_cases_of(t, l);
-    const std::string files = files_of_lab(t, l), headline = l.test ? "" : headline_of(speeds);
+    const std::vector<listed_case> cases = cases_of(t, l);
+    const std::string files = files_of_lab(t, l), headline = l.test ? "" : headline_of(cases);
     std::vector<check_task> tasks;
     for (check_task &work : tasks_of(t, l, backend)) {
         work.key = hashed(read_text(work.what.source) + files).substr(0, 12);
         if (work.as == check_role::wrong) {
-            tasks.push_back(narrowed(t, work, speeds, backend));
+            if (auto one = narrowed(t, work, cases, backend)) tasks.push_back(std::move(*one));
             continue;
         }
         work.only = "correctness";
@@ -364,10 +387,7 @@ private:
 
 } // namespace
 
-std::string headline_case(const toolchain &t, const lab &l)
-{
-    return headline_of(timed_cases_of(t, l));
-}
+std::string headline_case(const toolchain &t, const lab &l) { return headline_of(cases_of(t, l)); }
 
 int check_within(const toolchain &t, const std::vector<std::string> &names,
                  const grade_options &options, const check_options &wanted)

@@ -34,7 +34,8 @@ bool correctness(const case_view &c)
 {
     // A speed case with a wrong answer counts as incorrect, not as slow.
     static const std::vector<std::string> about_speed = {"PASS", "TOO_SLOW", "INCONCLUSIVE"};
-    return c.kind == "correctness" || std::ranges::find(about_speed, c.verdict) == about_speed.end();
+    return c.kind == "correctness" ||
+           std::ranges::find(about_speed, c.verdict) == about_speed.end();
 }
 
 // Returns the functions that are not written at all: all their cases, except skipped ones, say so.

@@ -1,0 +1,85 @@
+// Judges the points of a lab's versions by their order on the ladder.
+#include "point_shape.hpp"
+
+#include "cli/support/files.hpp"
+#include "cli/support/strings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cli {
+
+namespace {
+
+constexpr double for_right_answers = 18; // of 40: what naive may have
+
+// Returns what follows `start` in a line of the file's first comment; empty: it has no such line.
+std::string stated(const std::string &source, const std::string &start)
+{
+    for (const std::string &line : lines(source)) {
+        if (!line.starts_with("//")) break;
+        if (line.starts_with(start)) return trimmed(line.substr(start.size()));
+    }
+    return {};
+}
+
+bool on_ladder(check_role as)
+{
+    using enum check_role;
+    return as == naive || as == rung || as == solution;
+}
+
+std::string shown(const lab_view &l)
+{
+    return fmt::format("{:g}{}", l.points,
+                       l.clock.open >= l.clock.max_points ? ""
+                                                          : fmt::format(" + {:g}", l.clock.points));
+}
+
+std::string fault_of_filled(const std::string &source, double points)
+{
+    const std::string promised = stated(source, "// Points: ");
+    const std::string has = fmt::format("{:g}", points);
+    if (promised.empty()) return fmt::format("its first lines must state \"// Points: {}\"", has);
+    return promised == has ? "" : fmt::format("it has {} points", has);
+}
+
+} // namespace
+
+point_shape shape_of(const lab &l, const std::vector<check_task> &tasks)
+{
+    point_shape shape;
+    const check_task *below = nullptr;
+    for (const check_task &work : tasks) {
+        const bool counts = on_ladder(work.as) || work.as == check_role::filled;
+        if (work.of != &l || !counts || !work.whole() || !work.graded) continue;
+        const lab_view &graded = *work.graded;
+        if (!graded.judged() || graded.open_points > 0) return {}; // not judged whole here
+        shape.words +=
+            fmt::format("{}{} {}", shape.words.empty() ? "" : ", ", work.what.name, shown(graded));
+        const std::string source = read_text(work.what.source);
+        if (work.as == check_role::filled) {
+            shape.findings.push_back(
+                {"filled has the points that it states", fault_of_filled(source, graded.points)});
+            continue;
+        }
+        if (work.as == check_role::naive && graded.points > for_right_answers)
+            shape.findings.push_back({"naive has the points for right answers alone",
+                                      fmt::format("{:g} points", graded.points)});
+        if (work.as == check_role::solution)
+            shape.findings.push_back(
+                {"the solution has all points", graded.points < graded.max_points
+                                                    ? fmt::format("{:g} points", graded.points)
+                                                    : ""});
+        if (below && graded.points < below->graded->points &&
+            stated(source, "// Fewer points: ").empty())
+            shape.findings.push_back(
+                {fmt::format("{} has at least the points of {}", work.what.name, below->what.name),
+                 fmt::format("{:g}, and {:g} there", graded.points, below->graded->points)});
+        below = &work;
+    }
+    return shape;
+}
+
+} // namespace cli

@@ -1,0 +1,22 @@
+// The shape of a lab's points: what naive, each rung, the solution and the filled stub have.
+#pragma once
+
+#include "check_tasks.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cli {
+
+struct point_shape {
+    std::string words; // "naive 18, 1_coalesced 23.5, solution 40, filled.cu 29"; empty: unknown
+    std::vector<check_finding> findings;
+};
+
+// Judges the tasks of one lab that were graded whole. Naive may have the points for right answers
+// alone, a rung at least those of the rung below, the solution all; the filled stub must have what
+// its line "// Points: 29" states. A rung whose idea costs something first says so in a line
+// "// Fewer points: WHY".
+point_shape shape_of(const lab &l, const std::vector<check_task> &tasks);
+
+} // namespace cli
