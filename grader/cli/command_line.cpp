@@ -210,6 +210,8 @@ void describe_check(CLI::App &check, command_line &o)
     add_backend_and_seed(check, o);
     CLI::Option *whole =
         check.add_flag("--whole", o.check.whole, "all cases of the wrong submissions, too");
+    check.add_flag("--todos", o.check.todos,
+                   "only print the points after each TODO of the filled stubs");
     CLI::Option *record = check.add_flag("--record", o.check.record,
                                          "keep new verdicts, and changed ones that have a reason");
     CLI::Option *budget =

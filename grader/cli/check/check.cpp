@@ -8,6 +8,7 @@
 #include "cli/support/errors.hpp"
 #include "cli/support/parallel_for.hpp"
 #include "point_shape.hpp"
+#include "todo_points.hpp"
 
 #include <fmt/format.h>
 
@@ -185,6 +186,7 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
     if (names.empty()) throw usage_error("this workbook has no labs yet");
     choose_backend(t, lab_called(t, names[0]), options, progress);
     options.every_gate = true; // the gates themselves are checked
+    if (wanted.todos) return todo_points_of(t, names, options);
     if (!wanted.pairs_folder.empty()) return record_pairs_of(t, names, options, wanted);
     const bool has_table = options.seed == table_seed && options.backend == "sim" &&
                            !is_student_edition(t.source_root);

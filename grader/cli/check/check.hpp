@@ -8,6 +8,7 @@ namespace cli {
 struct check_options {
     bool whole = false;       // also grade all cases of the wrong submissions
     bool record = false;      // write new rows and listed changes to the table of verdicts
+    bool todos = false;       // todo_points_of() is all that is done
     int budget = 0;           // seconds for check_within; 0: everything, without a limit
     bool only_due = false;    // for check_within: skip rows that were made from the same files
     std::string tables;       // for check_within: the folder of its tables; empty: the project's
