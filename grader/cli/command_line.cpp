@@ -14,7 +14,7 @@ namespace cli {
 
 namespace {
 
-constexpr const char *about = "CUDA labs, graded: on your GPU, or in the workbook's simulator.";
+constexpr const char *about = "CUDA labs, graded by the workbook's simulator, and on your GPU.";
 
 // The labs installed beside the program decide what the help shows: a student edition has no
 // solutions, and may have only one lab.
@@ -90,10 +90,12 @@ LAB/stub.cu or a .cu file with the lab's name in its own; when one LAB is named,
 also stub.cu or the only .cu file. Of an edition nothing else is read: the
 graders are this workbook's. What is skipped is said. Each file is graded as
 grade --submission does, on the same inputs, and shut off from the machine, or
-not at all.
+not at all: on the simulator, on all cores; then on the GPU, if there is one,
+one file at a time.
 
 Points that nothing here can judge are open, neither reached nor lost: behind
-the table stands whose they are, and why. A row that a fault of the machine left
+the table stands whose they are, and why. Those of the clock have a column of
+their own. A row that a fault of the machine left
 ungraded has no points, which is not zero.
 
 Exit status: 0 every file that is there was graded, whatever its points; 99 one
@@ -103,8 +105,8 @@ constexpr const char *about_calibrate = R"(
 Times naive, every rung and the solution of each lab on this GPU, which must do
 nothing else meanwhile, and counts them on the simulator. A timed gate is kept
 for this model of GPU where naive, and each rung that the counters fail, stay
-below it and the solution is a quarter above; else it is open, and no student
-loses a point by it. Writes data/gates/MODEL.json: a copy of the file counts on
+below it and the solution is a quarter above; else the clock's points for it are
+open, and no student loses them. Writes data/gates/MODEL.json: a copy of the file counts on
 every machine with that model.
 
 Exit status: 0 it was measured, 2 wrong usage, 77 there is no GPU, 99 a fault of

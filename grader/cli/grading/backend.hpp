@@ -8,7 +8,7 @@
 
 namespace cli {
 
-// Sets options.backend, and options.seed by choose_seed(). "auto" becomes gpu if a worker of ours,
+// Sets options.backend, and options.seed by choose_seed(). "auto" becomes both if a worker of ours,
 // which is built for that, can run a kernel on a GPU; else it becomes sim, and the reason why no
 // GPU can be used is returned. Throws machine_error if a GPU is required and none can be used,
 // no_device_error if gpu was asked for.
