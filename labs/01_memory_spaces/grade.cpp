@@ -761,7 +761,7 @@ CORRECTNESS_CASE("polynomial: sizes and places", 0.5)
 
 SPEED_CASE("polynomial: what is loaded", 3.5, 0)
 {
-    // Time is shown, not graded: see the handout.
+    // Not timed: see the handout.
     constexpr int degree = 31;
     speed_gates gates;
     auto of_an_element = [](const counted &c) {

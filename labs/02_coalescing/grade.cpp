@@ -348,7 +348,7 @@ static counted_gate by_loads_and_stores()
 // 1024 threads with 32 floats each, which is more than helps, have two blocks here.
 constexpr double least_share = 1.5;
 
-// Time is shown, not graded: a misaligned offset costs a few per cent where caches are large.
+// Not timed: a misaligned offset costs a few per cent where caches are large.
 static speed_gates offset_gates(int offset)
 {
     speed_gates gates;
@@ -646,7 +646,7 @@ CORRECTNESS_CASE("add_unrolled: arrays that begin anywhere", 1)
 SPEED_CASE("add_unrolled: speed", 5.5, 0)
 {
     speed_gates gates;
-    // Its time is shown, not graded: naive reaches 81 % of the copy bandwidth of an H200.
+    // Not timed: naive reaches 81 % of the copy bandwidth of an H200.
     // 32 bytes a thread, but for the threads behind the last element.
     gates.counted = {by_loads_and_stores(),
                      used_by_loads(0.95),

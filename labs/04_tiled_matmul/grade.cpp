@@ -390,7 +390,7 @@ CORRECTNESS_CASE("matmul_square: matrices that begin anywhere", 0.5)
     for (const places &at : odd_places) try_square(32, true, at);
 }
 
-// Counted only: a plain tile passes, and its time is shown.
+// Counted only: a plain tile passes.
 SPEED_CASE("matmul_square: loads from global memory", 5, 0)
 {
     speed_gates gates;

@@ -61,6 +61,7 @@ void fill_row(grade_row &row, graded g, const todo_list &todos)
     row.open_points = l.open_points;
     if (l.clock.max_points > 0) row.clock = l.clock;
     for (const std::string &note : open_notes(l)) row.open.push_back(on_one_line(note, 4000, ' '));
+    for (const std::string &note : disputed_notes(l)) row.add_problem(note);
     for (const case_view &c : l.cases) ++row.verdicts[c.verdict];
     const case_view *f = first_to_mend(l, todos); // as watch orders them
     if (f) row.first_failure = fmt::format("{} in {}", f->verdict, f->name);

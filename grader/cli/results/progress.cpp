@@ -93,8 +93,7 @@ std::string state_of(const progress_entry *best, const progress_entry *last)
     if (!best) return "not graded yet";
     std::string words = points_words(best->best, best->max_points, best->still_open());
     if (best->done()) return words + "  done";
-    if (last->points < best->best)
-        words += fmt::format("  (last {:g})", last->points);
+    if (last->points < best->best) words += fmt::format("  (last {:g})", last->points);
     if (last->verdict.empty()) return words;
     return fmt::format("{}  {}", words, last->verdict);
 }

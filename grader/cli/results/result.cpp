@@ -207,6 +207,21 @@ std::vector<std::string> open_notes(const lab_view &l)
     return notes;
 }
 
+std::vector<std::string> disputed_notes(const lab_view &l)
+{
+    std::vector<std::string> notes;
+    for (const case_view &c : l.cases) {
+        if (!c.whole || member(*c.whole, "disputed") != true) continue;
+        const json &gpu = member(*c.whole, "gpu");
+        notes.push_back(fmt::format("Disputed: {}. The simulator passes it, and on the GPU it was "
+                                    "{}{}.",
+                                    c.name, text_at(gpu, "verdict"),
+                                    c.passed() ? ", but not again in fresh processes"
+                                               : ", twice in fresh processes"));
+    }
+    return notes;
+}
+
 std::string clock_words(const lab_view &l)
 {
     if (l.clock.max_points <= 0) return {};

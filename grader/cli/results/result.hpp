@@ -105,6 +105,8 @@ std::string open_words(double open); // ", 8 open", to follow the points reached
 // Returns one sentence per reason why points of the lab are open: "8 points are open: ranks: two;
 // ranks: four. There is no Open MPI."
 std::vector<std::string> open_notes(const lab_view &l);
+// Returns a sentence per case on which the simulator and a GPU disagree, for a person to decide.
+std::vector<std::string> disputed_notes(const lab_view &l);
 // Returns "Clock: 4 of 10 points, 2 open. Only the clock of a GPU can judge this."; empty if the
 // lab has no points of the clock.
 std::string clock_words(const lab_view &l);

@@ -120,6 +120,7 @@ public:
         std::string text = heading() + failures() + "\n";
         for (const function_tally &t : functions_) text += function_line(t);
         for (const std::string &note : open_notes(lab_)) text += paragraph(note, 2);
+        for (const std::string &note : disputed_notes(lab_)) text += paragraph(note, 2);
         text += unwatched_note() + printed_in_passing();
         if (lab_.status == "error")
             return text + "\n" +
@@ -167,9 +168,9 @@ private:
         const std::string who =
             lab_.submission == "stub" ? "labs/" + lab_.lab + "/stub.cu" : lab_.submission;
         const std::string gpu = text_at(member(document_, "env"), "gpu");
-        const std::string where =
-            simulated() ? "on the simulator"
-                        : (counted() ? "on the simulator and " : "on ") + (gpu.empty() ? "a GPU" : gpu);
+        const std::string where = simulated() ? "on the simulator"
+                                              : (counted() ? "on the simulator and " : "on ") +
+                                                    (gpu.empty() ? "a GPU" : gpu);
         std::string text = paragraph(
             fmt::format("{}: {} {}, seed {}", lab_.lab, who, where, text_at(document_, "seed")), 0);
         return text.replace(0, lab_.lab.size(), bold(out_, lab_.lab));

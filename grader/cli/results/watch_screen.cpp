@@ -191,7 +191,7 @@ void draw_missing_points(screen &to, const lab_view &l, const todo_list &todos, 
     for (const case_view &c : l.cases)
         if (c.points + c.open_points < c.max_points) {
             std::string todo = grading::todo_words(c.kind != "correctness" ? todos.for_more(c.name)
-                                                                     : todos.of_case(c.name));
+                                                                           : todos.of_case(c.name));
             add(to,
                 fmt::format("{}: {}{}", c.name, points_words(c.points, c.max_points),
                             todo.empty() ? "" : " (" + todo + ")"),

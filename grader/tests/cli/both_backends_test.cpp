@@ -1,5 +1,6 @@
 // The rule that makes one result of the simulator's and a GPU's.
 #include "cli/grading/both_backends.hpp"
+#include "cli/results/formats/formats.hpp"
 #include "cli/support/errors.hpp"
 
 #include <doctest/doctest.h>
@@ -35,10 +36,9 @@ json document(const json &cases)
 
 json of_simulator(const std::string &verdict, const std::string &counted = "PASS")
 {
-    return document(
-        {a_case("scale: one", "correctness", verdict, verdict == "PASS" ? 18 : 0, 18),
-         a_case("scale: speed", "speed", counted, counted == "PASS" ? 22 : 0, 22),
-         a_case("scale: speed, timed", "clock", "SKIPPED", 0, 10)});
+    return document({a_case("scale: one", "correctness", verdict, verdict == "PASS" ? 18 : 0, 18),
+                     a_case("scale: speed", "speed", counted, counted == "PASS" ? 22 : 0, 22),
+                     a_case("scale: speed, timed", "clock", "SKIPPED", 0, 10)});
 }
 
 json of_gpu(const std::string &verdict, const std::string &timed = "PASS")
@@ -82,8 +82,8 @@ TEST_CASE("a failure on the simulator stands, whatever the GPU says")
 TEST_CASE("a failure on the GPU alone counts if it repeats, and is disputed")
 {
     REQUIRE(disagree(first(of_simulator("PASS")), first(of_gpu("WRONG_ANSWER"))));
-    const json stays = merged_backends(of_simulator("PASS"), of_gpu("WRONG_ANSWER"),
-                                       of_gpu("NONDETERMINISTIC"));
+    const json stays =
+        merged_backends(of_simulator("PASS"), of_gpu("WRONG_ANSWER"), of_gpu("NONDETERMINISTIC"));
     CHECK(first(stays)["verdict"] == "WRONG_ANSWER");
     CHECK(first(stays)["disputed"] == true);
     CHECK(first(stays)["gpu"]["verdict"] == "WRONG_ANSWER");
@@ -135,4 +135,16 @@ TEST_CASE("counts are the simulator's, times the GPU's, and neither makes up for
     const json open = merged_backends(of_simulator("PASS"), of_gpu("PASS", "SKIPPED"), {});
     CHECK(lab_of(open)["clock"]["open_points"] == 10);
     CHECK(lab_of(open)["status"] == "pass");
+}
+
+TEST_CASE("a dispute is told in every report")
+{
+    const json d = merged_backends(of_simulator("PASS"), of_gpu("WRONG_ANSWER"), of_gpu("PASS"));
+    const std::vector<std::string> notes = disputed_notes(labs_of(d)[0]);
+    REQUIRE(notes.size() == 1);
+    CHECK(notes[0].find("scale: one") != std::string::npos);
+    CHECK(notes[0].find("not again") != std::string::npos);
+    CHECK(as_text(d).find(notes[0].substr(0, 40)) != std::string::npos);
+    CHECK(disputed_notes(labs_of(merged_backends(of_simulator("PASS"), of_gpu("PASS"), {}))[0])
+              .empty());
 }

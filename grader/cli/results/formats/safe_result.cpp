@@ -106,8 +106,9 @@ std::vector<safe_lab> safe_labs(const json &document, std::size_t max_bytes)
                                  max_points, seconds, c.line, c.open_points});
             lab.seconds += seconds;
         }
-        for (const std::string &note : open_notes(l))
-            lab.open.push_back(on_one_line(note, max_bytes, ' '));
+        for (const auto &notes : {open_notes(l), disputed_notes(l)})
+            for (const std::string &note : notes)
+                lab.open.push_back(on_one_line(note, max_bytes, ' '));
         for (const std::string &warning : l.warnings)
             if (lab.count(case_state::failed) > 0)
                 lab.warnings.push_back("nvcc warned: " + sanitized(warning, max_bytes));

@@ -31,7 +31,7 @@ struct safe_lab {
     std::vector<safe_case> cases = {};
     bool judged = true;
     double open_points = 0;
-    std::vector<std::string> open = {}; // why points are open
+    std::vector<std::string> open = {}; // why points are open, and what is disputed
     bool graded() const { return judged && count(case_state::error) == 0; }
     std::size_t count(case_state state) const;
 };
