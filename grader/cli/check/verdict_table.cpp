@@ -146,7 +146,7 @@ std::vector<verdict_change> read_changes(const std::string &path)
     return changes;
 }
 
-graded_submission rows_of(const lab_view &graded, const std::string &submission)
+graded_submission rows_of(const lab_view &graded, const std::string &submission, bool pointed)
 {
     graded_submission g{submission, graded_submission::whole, {}};
     for (const case_view &c : graded.cases) {
@@ -159,7 +159,7 @@ graded_submission rows_of(const lab_view &graded, const std::string &submission)
             continue;
         }
         std::string points;
-        if (c.kind != "clock") points = fmt::format("{:g}/{:g}", c.points, c.max_points);
+        if (pointed) points = fmt::format("{:g}/{:g}", c.points, c.max_points);
         g.rows.push_back({submission, c.name, c.verdict, points, {}, {}});
     }
     std::ranges::sort(g.rows, {}, row_id_of);

@@ -47,9 +47,9 @@ struct graded_submission {
     std::vector<verdict_row> rows;
 };
 // Leaves out cases that ended in INFRA_ERROR, which is no verdict, and those skipped because this
-// machine lacks what they need. Cases of the clock get no points in the table, because these depend
-// on a GPU's times.
-graded_submission rows_of(const lab_view &graded, const std::string &submission);
+// machine lacks what they need. `pointed`: with points, which are the simulator's to give but for
+// the clock's, and those depend on a GPU's times.
+graded_submission rows_of(const lab_view &graded, const std::string &submission, bool pointed);
 
 // A row that differs from the table. Empty `before`: the table has no such row; empty `after`: the
 // case or submission no longer exists.

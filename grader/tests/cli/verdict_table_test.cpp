@@ -161,7 +161,7 @@ TEST_CASE("what a grader's own fault leaves ungraded is no row, and none is miss
                5,
                {{"scale: one", "correctness", "PASS", "", "", 1, 1, nullptr},
                 {"scale: speed", "speed", "INFRA_ERROR", "", "", 0, 4, nullptr}}};
-    graded_submission g = rows_of(l, "naive");
+    graded_submission g = rows_of(l, "naive", true);
     REQUIRE(g.rows.size() == 1);
     CHECK(g.rows[0].words() == "PASS 1/1");
     CHECK(g.how == graded_submission::some_cases);
@@ -169,7 +169,7 @@ TEST_CASE("what a grader's own fault leaves ungraded is no row, and none is miss
     got[0] = g;
     CHECK(compare(recorded, got, {}).agrees());
     l.cases[1].verdict = "TOO_SLOW";
-    CHECK(rows_of(l, "naive").how == graded_submission::whole);
+    CHECK(rows_of(l, "naive", true).how == graded_submission::whole);
 }
 
 TEST_CASE("a table is read as it was written, in order")
