@@ -154,7 +154,7 @@ int grade(const grading_request &request)
     }
     fmt::print("{{\"cases\":{}}}\n", run.size());
     std::fflush(stdout); // before processes are forked
-    if (options().simulated || request.processes == 1)
+    if (options().simulated)
         run_side_by_side(groups_of(run), request.processes);
     else
         grade_on_gpu(run, request.processes);

@@ -16,9 +16,7 @@ std::size_t cores()
     const int all = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     const int processes = options().side_by_side;
     if (processes <= 1) return static_cast<std::size_t>(all);
-    // On a GPU one of them measures at a time, for which its worker and itself need a core each.
-    const int share = options().simulated ? all / processes : (all - 2) / (processes - 1);
-    return static_cast<std::size_t>(std::max(1, share));
+    return static_cast<std::size_t>(std::max(1, all / processes));
 }
 
 std::uint64_t available_memory()

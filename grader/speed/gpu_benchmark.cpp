@@ -318,10 +318,8 @@ private:
         std::uint64_t forms = make_for_naive_ ? 2 : 1;
         std::uint64_t by_region = (inputs().size() - roofline_.end()) / (forms * s.image_bytes());
         // The workload's vectors and the image, in each form, and the stores of two workers.
-        std::uint64_t by_host = available_memory() /
-                                    static_cast<unsigned>(2 * options().side_by_side) /
-                                    ((2 * forms + 2) * s.image_bytes()) +
-                                sets_.size();
+        std::uint64_t by_host =
+            available_memory() / 2 / ((2 * forms + 2) * s.image_bytes()) + sets_.size();
         return std::min({by_device, by_region, by_host, std::uint64_t{max_calls}});
     }
 

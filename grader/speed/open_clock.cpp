@@ -32,7 +32,7 @@ std::string open_clock(const speed_gates &gates)
 void show_open_clock(const make_workload &make, const make_workload &make_for_naive,
                      speed_gates gates, const std::string &why)
 {
-    gates.speedup = 0;
+    gates.speedup = gates.most_speedup = 0;
     gates.copy = gates.fma = {};
     timed_benchmark(make, make_for_naive, gates);
     end_case(verdict::SKIPPED, "The clock is open, not lost; " + why + ".");

@@ -199,8 +199,10 @@ private:
     {
         if (spent_ms_ > max_spent_ms) return out_of_time();
         bool often = attempted_ >= first_look;
-        if (often && 2 * discarded_.submission_clocks > attempted_) return clock_mismatch();
-        if (often && 2 * discarded_.threads_left > attempted_) return threads_left();
+        const int by_submission = discarded_.submission_clocks + discarded_.threads_left;
+        if (often && 2 * by_submission > attempted_)
+            return discarded_.threads_left > discarded_.submission_clocks ? threads_left()
+                                                                          : clock_mismatch();
         if (discarded_.all() < discards_to_give_up ||
             discarded_.all() < static_cast<int>(kept_.size()))
             return std::nullopt;

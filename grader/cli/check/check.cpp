@@ -184,6 +184,8 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
     progress_line progress;
     std::vector<std::string> names = find_labs(words, t.lab_names(true));
     if (names.empty()) throw usage_error("this workbook has no labs yet");
+    if (options.backend == "auto" && (wanted.budget > 0 || !wanted.pairs_folder.empty()))
+        options.backend = "gpu"; // these are about a GPU alone
     choose_backend(t, lab_called(t, names[0]), options, progress);
     options.every_gate = true; // the gates themselves are checked
     if (wanted.todos) return todo_points_of(t, names, options);

@@ -123,7 +123,7 @@ std::optional<check_task> narrowed(const toolchain &t, check_task work,
         work.findings = {{work.submission(), unreadable.what()}};
         return work;
     }
-    work.case_name = judged_on_gpu(e.case_name, cases);
+    work.case_name = backend == "gpu" ? judged_on_gpu(e.case_name, cases) : e.case_name;
     if (work.case_name.empty() && !e.case_name.empty()) return {};
     static const std::vector<std::string> by_clock = {"TIMEOUT", "RESOURCE_LIMIT", "LATE_WRITE"};
     const listed_case *judged = listed(cases, work.case_name);
@@ -136,7 +136,8 @@ std::optional<check_task> narrowed(const toolchain &t, check_task work,
 std::vector<check_task> planned(const toolchain &t, const lab &l, const std::string &backend)
 {
     const std::vector<listed_case> cases = cases_of(t, l);
-    const std::string files = files_of_lab(t, l), headline = l.test ? "" : headline_of(cases);
+    const std::string files = files_of_lab(t, l), clock = l.test ? "" : headline_of(cases),
+                      headline = backend == "gpu" ? clock : clock.substr(0, clock.rfind(", timed"));
     std::vector<check_task> tasks;
     for (check_task &work : tasks_of(t, l, backend)) {
         work.key = hashed(read_text(work.what.source) + files).substr(0, 12);

@@ -12,8 +12,6 @@ namespace cli {
 
 namespace {
 
-constexpr double for_right_answers = 18; // of 40: what naive may have
-
 // Returns what follows `start` in a line of the file's first comment; empty: it has no such line.
 std::string stated(const std::string &source, const std::string &start)
 {
@@ -64,7 +62,7 @@ point_shape shape_of(const lab &l, const std::vector<check_task> &tasks)
                 {"filled has the points that it states", fault_of_filled(source, graded.points)});
             continue;
         }
-        if (work.as == check_role::naive && graded.points > for_right_answers)
+        if (work.as == check_role::naive && graded.points > points_for_right_answers)
             shape.findings.push_back({"naive has the points for right answers alone",
                                       fmt::format("{:g} points", graded.points)});
         if (work.as == check_role::solution)

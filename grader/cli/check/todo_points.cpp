@@ -2,6 +2,7 @@
 #include "todo_points.hpp"
 
 #include "cli/results/stub_original.hpp"
+#include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "cli/support/parallel_for.hpp"
 #include "cli/support/strings.hpp"
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <set>
+#include <system_error>
 
 namespace cli {
 
@@ -48,9 +50,16 @@ outcome graded_after(const toolchain &t, const lab &l, int todo, const std::stri
     fs::create_directories(folder);
     temporary_name file(folder);
     const std::string path = file.path() + ".cu";
+    struct remover {
+        const std::string &path;
+        ~remover()
+        {
+            std::error_code none;
+            fs::remove(path, none);
+        }
+    } at_the_end{path};
     write_atomically(path, text);
     const graded g = grade_one(t, l, file_of(path), options);
-    fs::remove(path);
     const lab_view view = labs_of(g.document).at(0);
     o.points = view.points, o.max_points = view.max_points;
     for (const case_view &c : view.cases)

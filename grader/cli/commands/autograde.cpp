@@ -62,6 +62,8 @@ void fill_row(grade_row &row, graded g, const todo_list &todos)
     if (l.clock.max_points > 0) row.clock = l.clock;
     for (const std::string &note : open_notes(l)) row.open.push_back(on_one_line(note, 4000, ' '));
     for (const std::string &note : disputed_notes(l)) row.add_problem(note);
+    for (const case_view &c : l.cases)
+        if (member(*c.whole, "fault") == true) row.add_problem(c.name + ": " + c.message);
     for (const case_view &c : l.cases) ++row.verdicts[c.verdict];
     const case_view *f = first_to_mend(l, todos); // as watch orders them
     if (f) row.first_failure = fmt::format("{} in {}", f->verdict, f->name);
@@ -213,8 +215,8 @@ void print_row(const grade_row &row, int student, int lab, const terminal &out)
     std::string what = row.first_failure.empty() ? row.status : row.first_failure;
     if (row.status == "pass") what = good(out, what);
     fmt::print("{}{}{}{}{}\n", padded(row.student, student), padded(row.lab, lab),
-               padded(points_shown(row), points_width), padded(row.without_grade() ? "" : clock_shown(row.clock), clock_width),
-               what);
+               padded(points_shown(row), points_width),
+               padded(row.without_grade() ? "" : clock_shown(row.clock), clock_width), what);
     if (!row.problem.empty()) fmt::print("    {}\n", wrapped(row.problem, out.width, 4));
 }
 
@@ -314,12 +316,13 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
             progress.say(
                 fmt::format("grading {}/{}: {}", i + 2, all.size(), all[i + 1].row.student));
     };
-    // Compilers and simulators use all cores. Then the GPU has the machine for itself, one file at a
-    // time, since two graders on it would spoil each other's times.
+    // Compilers and simulators use all cores. Then the GPU has the machine for itself, one file at
+    // a time, since two graders on it would spoil each other's times.
     const bool timed = options.backend != "sim";
     auto note = [&](std::size_t i) {
-        progress.say(fmt::format("compiled{} {}/{}", options.backend == "both" ? " and counted" : "",
-                                 i + 1, all.size()));
+        progress.say(fmt::format("compiled{} {}/{}",
+                                 options.backend == "both" ? " and counted" : "", i + 1,
+                                 all.size()));
     };
     const std::function<void(std::size_t)> done = timed ? note : std::function(report);
     parallel_for(

@@ -1,10 +1,6 @@
 // Merges the results of the simulator and of a GPU, case by case.
 #include "both_backends.hpp"
 
-#include "cli/support/errors.hpp"
-
-#include <fmt/format.h>
-
 #include <map>
 
 namespace cli {
@@ -12,11 +8,6 @@ namespace cli {
 namespace {
 
 bool is(const json &c, const char *verdict) { return text_at(c, "verdict") == verdict; }
-bool is_judged(const json &c) { return c.is_object() && !is(c, "SKIPPED"); }
-bool failed_at(const json &c)
-{
-    return is_judged(c) && !is(c, "PASS") && !is(c, "INFRA_ERROR");
-}
 
 using case_map = std::map<std::string, json>;
 case_map cases_of(const json &document)
@@ -36,34 +27,46 @@ json case_in(const case_map &cases, const std::string &name)
 // The simulator passed the case, and the GPU did not.
 json disputed(json by_simulator, json by_gpu, const json &again)
 {
-    const json seen = {{"verdict", by_gpu["verdict"]}, {"message", by_gpu["message"]}};
-    const bool repeated = failed_at(again);
-    json c = repeated ? std::move(by_gpu) : std::move(by_simulator);
+    const json seen = {{"verdict", by_gpu["verdict"]},
+                       {"message", by_gpu["message"]},
+                       {"again", was_judged(again) ? text_at(again, "verdict") : ""}};
+    json c = failed_in(again) ? std::move(by_gpu) : std::move(by_simulator);
     c["disputed"] = true;
     c["gpu"] = seen;
     return c;
 }
 
+// A fault of the machine or of ours leaves the clock open: what the simulator judged counts.
+json timed(const json &by_simulator, json by_gpu)
+{
+    if (by_gpu.is_null()) return by_simulator;
+    if (!is(by_gpu, "INFRA_ERROR")) return by_gpu;
+    by_gpu["verdict"] = "SKIPPED";
+    by_gpu["open_points"] = by_gpu["max_points"];
+    by_gpu["not_required"] = by_gpu["fault"] = true;
+    return by_gpu;
+}
+
 json merged_case(const json &by_simulator, const json &by_gpu, const json &again)
 {
-    if (text_at(by_simulator, "kind") == "clock") return by_gpu.is_null() ? by_simulator : by_gpu;
-    if (text_at(by_simulator, "kind") == "speed" || !is_judged(by_gpu)) return by_simulator;
-    if (is(by_gpu, "INFRA_ERROR")) return by_gpu;
-    if (!is_judged(by_simulator)) {
+    if (text_at(by_simulator, "kind") == "clock") return timed(by_simulator, by_gpu);
+    if (text_at(by_simulator, "kind") == "speed" || !was_judged(by_gpu)) return by_simulator;
+    if (is(by_simulator, "SKIPPED")) {
         json c = by_gpu;
         c["judged_by"] = "gpu";
         return c;
     }
-    if (is(by_simulator, "PASS") && failed_at(by_gpu)) return disputed(by_simulator, by_gpu, again);
+    if (is(by_simulator, "PASS") && failed_in(by_gpu)) return disputed(by_simulator, by_gpu, again);
     return by_simulator;
 }
 
-const char *status_word(int status)
+// The sandbox of both runs is no stronger than the weaker one.
+std::string weaker_sandbox(const json &a, const json &b)
 {
-    return status == passed           ? "pass"
-           : status == failed         ? "fail"
-           : status == nothing_graded ? "skipped"
-                                      : "error";
+    for (const char *how : {"none", "landlock"})
+        for (const json *env : {&a, &b})
+            if (text_at(*env, "sandbox") == how) return how;
+    return text_at(b, "sandbox");
 }
 
 } // namespace
@@ -71,27 +74,17 @@ const char *status_word(int status)
 bool disagree(const json &by_simulator, const json &by_gpu)
 {
     return text_at(by_simulator, "kind") == "correctness" && is(by_simulator, "PASS") &&
-           failed_at(by_gpu);
-}
-
-int status_of(const json &document)
-{
-    bool graded = false, open = false, wrong = false;
-    for (const json &l : member(document, "labs"))
-        for (const json &c : member(l, "cases")) {
-            if (is(c, "INFRA_ERROR")) return infrastructure;
-            graded = graded || is_judged(c);
-            open = open || (is(c, "SKIPPED") && member(c, "not_required") != true);
-            wrong = wrong || failed_at(c);
-        }
-    return wrong ? failed : open || !graded ? nothing_graded : passed;
+           failed_in(by_gpu);
 }
 
 json merged_backends(const json &by_simulator, const json &by_gpu, const json &again)
 {
     json document = by_simulator;
     document["backend"] = "both";
-    if (by_gpu.contains("env")) document["env"] = by_gpu["env"];
+    if (by_gpu.contains("env")) {
+        document["env"] = by_gpu["env"];
+        document["env"]["sandbox"] = weaker_sandbox(member(by_simulator, "env"), by_gpu["env"]);
+    }
     const case_map gpu = cases_of(by_gpu), repeated = cases_of(again);
     json &l = document["labs"][0];
     std::map<std::string, double> counted, clock;
@@ -103,7 +96,7 @@ json merged_backends(const json &by_simulator, const json &by_gpu, const json &a
     }
     for (const auto &[key, value] : counted) l[key] = value;
     for (const auto &[key, value] : clock) l["clock"][key] = value;
-    l["status"] = status_word(status_of(document));
+    l["status"] = status_word(status_of(l));
     return document;
 }
 

@@ -3,7 +3,8 @@
 // The simulator judges correctness and counts; a GPU runs the correctness cases, too, and adds the
 // clock. A case passes if it passes on both. A failure on the simulator stands. A failure on the
 // GPU alone counts if it repeats in fresh processes, and the case is then disputed: a person
-// decides. What the simulator cannot run is judged on the GPU alone.
+// decides. What the simulator cannot run is judged on the GPU alone. Where the GPU or its clock
+// failed us, the simulator's verdicts count and the clock is open.
 #pragma once
 
 #include "cli/results/result.hpp"
@@ -19,10 +20,9 @@ bool disagree(const json &by_simulator, const json &by_gpu);
 // same seed; `again` is a second one of the GPU, null if nothing had to be repeated. Cases follow
 // the order of `by_simulator`.
 //   "judged_by": "gpu" in a case that the simulator could not judge
-//   "disputed": true, and "gpu": its verdict and message, in a case on which they disagree
+//   "disputed": true, and "gpu": its verdict and message, and the verdict of `again` (empty: none),
+//   in a case on which they disagree
+//   "fault": true in a case of the clock that is open through a fault of the machine or of ours
 json merged_backends(const json &by_simulator, const json &by_gpu, const json &again);
-
-// The exit status that a grader would have for this document.
-int status_of(const json &document);
 
 } // namespace cli

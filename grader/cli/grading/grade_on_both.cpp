@@ -4,7 +4,6 @@
 #include "both_backends.hpp"
 #include "cli/support/errors.hpp"
 
-#include <algorithm>
 #include <future>
 #include <utility>
 
@@ -29,18 +28,27 @@ void add_cases(graded &to, graded more)
 {
     to.seconds += more.seconds;
     to.cpu_seconds += more.cpu_seconds;
-    if (!to.from_grader || !more.from_grader) {
-        if (!to.from_grader) std::swap(to, more); // a run that found no case, or a fault
-        if (more.status == infrastructure) to = std::move(more);
+    to.said += more.said;
+    if (more.document.is_null() || !more.from_grader) return;
+    if (!to.from_grader) {
+        to.document = std::move(more.document), to.from_grader = true;
+        to.worker = more.worker;
         return;
     }
     json &cases = to.document["labs"][0]["cases"];
     for (json &c : more.document["labs"][0]["cases"]) cases.push_back(std::move(c));
 }
 
+// A GPU's run that came to nothing is told, and costs the submission nothing.
+void tell_fault(graded &g, const graded &run)
+{
+    if (run.from_grader || run.status != infrastructure) return;
+    for (const lab_view &l : labs_of(run.document))
+        for (const case_view &c : l.cases) g.said += c.message + "\n";
+}
+
 bool any_disagreement(const graded &a, const graded &b)
 {
-    const json none = json::array();
     for (const json &one : member(a.document["labs"][0], "cases"))
         for (const json &other : member(b.document["labs"][0], "cases"))
             if (one["name"] == other["name"] && disagree(one, other)) return true;
@@ -53,29 +61,35 @@ graded add_gpu(const toolchain &t, const lab &l, const subject &what,
                const prepared_grade &prepared, graded by_simulator, const grade_options &options,
                std::optional<graded> correctness_on_gpu)
 {
-    const bool counted = by_simulator.from_grader;
-    if (!prepared.workers.contains("gpu") || (!counted && by_simulator.status != wrong_usage))
-        return by_simulator;
+    if (!prepared.workers.contains("gpu") || !by_simulator.from_grader) return by_simulator;
     graded gpu;
+    auto add = [&](graded run) {
+        tell_fault(by_simulator, run);
+        add_cases(gpu, std::move(run));
+    };
     auto run = [&](const char *kind) {
         return grade_prepared(t, l, what, prepared, on("gpu", kind, options));
     };
     if (correctness_on_gpu)
-        gpu = std::move(*correctness_on_gpu);
+        add(std::move(*correctness_on_gpu));
     else if (wants(options, "correctness"))
-        gpu = run("correctness");
+        add(run("correctness"));
     json again;
-    if (counted && gpu.from_grader && any_disagreement(by_simulator, gpu))
-        again = run("correctness").document;
-    if (wants(options, "speed")) add_cases(gpu, run("speed"));
-    if (!gpu.from_grader) return gpu.status == infrastructure ? gpu : by_simulator;
-    gpu.cpu_seconds += by_simulator.cpu_seconds;
-    gpu.seconds += by_simulator.seconds;
-    if (counted) gpu.document = merged_backends(by_simulator.document, gpu.document, again);
-    gpu.document["backend"] = "both";
-    gpu.said = by_simulator.said + gpu.said;
-    gpu.status = status_of(gpu.document);
-    return gpu;
+    if (gpu.from_grader && any_disagreement(by_simulator, gpu)) {
+        graded repeated = run("correctness");
+        again = repeated.document;
+        gpu.seconds += repeated.seconds;
+        gpu.cpu_seconds += repeated.cpu_seconds;
+    }
+    if (wants(options, "speed")) add(run("speed"));
+    graded g = std::move(by_simulator);
+    g.seconds += gpu.seconds;
+    g.cpu_seconds += gpu.cpu_seconds;
+    g.said += gpu.said;
+    if (gpu.from_grader) g.worker = gpu.worker;
+    g.document = merged_backends(g.document, gpu.document, again);
+    g.status = status_of(g.document["labs"][0]);
+    return g;
 }
 
 graded grade_on_both(const toolchain &t, const lab &l, const subject &what,
@@ -89,8 +103,7 @@ graded grade_on_both(const toolchain &t, const lab &l, const subject &what,
         correctness = std::async(std::launch::async, [&] {
             return grade_prepared(t, l, what, prepared, on("gpu", "correctness", options));
         });
-    graded by_simulator =
-        grade_prepared(t, l, what, prepared, on("sim", "", options), progress);
+    graded by_simulator = grade_prepared(t, l, what, prepared, on("sim", "", options), progress);
     std::optional<graded> right;
     if (correctness.valid()) right = correctness.get();
     return add_gpu(t, l, what, prepared, std::move(by_simulator), options, std::move(right));

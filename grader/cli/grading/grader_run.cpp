@@ -26,11 +26,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Returns one folder per submission, so that graders side by side do not write the same files. If
-// it cannot be made, warns and returns nothing: the verdict does not need it.
-std::string replay_folder(const toolchain &t, const subject &what)
+// Returns one folder per submission and backend, so that graders side by side do not write the same
+// files. If it cannot be made, warns and returns nothing: the verdict does not need it.
+std::string replay_folder(const toolchain &t, const subject &what, const std::string &backend)
 {
-    std::string folder = t.source_root + "/.workbook/replays/" + what.name;
+    const std::string folder =
+        fmt::format("{}/.workbook/replays/{}/{}", t.source_root, what.name, backend);
     std::error_code problem;
     fs::create_directories(folder, problem);
     if (!problem) return folder;
@@ -65,7 +66,7 @@ json request_of(const toolchain &t, const lab &l, const subject &what, const std
         r["contract"] = contract_of(t, l);
     }
     add("mpirun", l.mpirun);
-    if (options.replays) add("replays", replay_folder(t, what));
+    if (options.replays) add("replays", replay_folder(t, what, options.backend));
     add("pictures", options.picture_folder);
     add("case", options.pattern);
     add("schedule", options.schedule);

@@ -211,13 +211,19 @@ std::vector<std::string> disputed_notes(const lab_view &l)
 {
     std::vector<std::string> notes;
     for (const case_view &c : l.cases) {
+        if (c.whole && text_at(*c.whole, "judged_by") == "gpu")
+            notes.push_back(
+                fmt::format("{} was judged by the GPU alone: the simulator could not.", c.name));
         if (!c.whole || member(*c.whole, "disputed") != true) continue;
         const json &gpu = member(*c.whole, "gpu");
         notes.push_back(fmt::format("Disputed: {}. The simulator passes it, and on the GPU it was "
                                     "{}{}.",
                                     c.name, text_at(gpu, "verdict"),
-                                    c.passed() ? ", but not again in fresh processes"
-                                               : ", twice in fresh processes"));
+                                    !c.passed() ? ", again in fresh processes"
+                                    : text_at(gpu, "again").empty()
+                                        ? ", once; it was not judged again"
+                                        : ", but not again in fresh "
+                                          "processes"));
     }
     return notes;
 }
@@ -247,12 +253,14 @@ std::string clock_shown(const point_sums &clock)
 
 std::string band_of(const lab_view &l)
 {
-    constexpr double right = 18, understood = 30, complete = 40;
-    if (l.max_points != complete) return {};
-    if (l.points >= complete)
+    constexpr double understood = 30;
+    if (l.max_points != points_without_clock) return {};
+    if (l.points >= points_without_clock)
         return l.clock.max_points > 0 && l.clock.points >= l.clock.max_points ? "complete and fast"
                                                                               : "complete";
-    return l.points >= understood ? "understood" : l.points >= right ? "right" : "";
+    return l.points >= understood                 ? "understood"
+           : l.points >= points_for_right_answers ? "right"
+                                                  : "";
 }
 
 std::string band_words(const lab_view &l)
@@ -261,13 +269,44 @@ std::string band_words(const lab_view &l)
     return band.empty() ? band : ": " + band;
 }
 
+bool was_judged(const json &c)
+{
+    const std::string verdict = text_at(c, "verdict");
+    return !verdict.empty() && verdict != "SKIPPED" && verdict != "INFRA_ERROR";
+}
+
+bool failed_in(const json &c) { return was_judged(c) && text_at(c, "verdict") != "PASS"; }
+
+int status_of(const json &lab)
+{
+    bool graded = false, open = false, wrong = false;
+    for (const json &c : member(lab, "cases")) {
+        if (text_at(c, "verdict") == "INFRA_ERROR") return infrastructure;
+        graded = graded || was_judged(c);
+        open = open || (text_at(c, "verdict") == "SKIPPED" && member(c, "not_required") != true);
+        wrong = wrong || failed_in(c);
+    }
+    return wrong ? failed : open || !graded ? nothing_graded : passed;
+}
+
+const char *status_word(int status)
+{
+    return status == passed           ? "pass"
+           : status == failed         ? "fail"
+           : status == nothing_graded ? "skipped"
+                                      : "error";
+}
+
 json as_counted(json document, bool with_clock)
 {
     for (json &l : document["labs"]) {
         if (!with_clock) {
-            for (json &c : l["cases"])
-                if (text_at(c, "kind") == "clock")
-                    c["points"] = c["max_points"] = c["open_points"] = 0;
+            json &cases = l["cases"];
+            const std::size_t all = cases.size();
+            cases.erase(std::remove_if(cases.begin(), cases.end(),
+                                       [](const json &c) { return text_at(c, "kind") == "clock"; }),
+                        cases.end());
+            if (cases.size() < all) l["status"] = status_word(status_of(l));
             continue;
         }
         for (const char *key : {"points", "max_points", "open_points"})

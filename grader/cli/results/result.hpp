@@ -28,6 +28,9 @@ struct case_view {
     bool passed() const { return verdict == "PASS"; }
     const std::string &named_in_todo() const { return about.empty() ? name : about; }
 };
+// Every lab has so many points without the clock's; naive may have those for right answers.
+constexpr double points_without_clock = 40, points_for_right_answers = 18;
+
 struct point_sums {
     double points = 0, max_points = 0, open = 0;
 };
@@ -105,7 +108,8 @@ std::string open_words(double open); // ", 8 open", to follow the points reached
 // Returns one sentence per reason why points of the lab are open: "8 points are open: ranks: two;
 // ranks: four. There is no Open MPI."
 std::vector<std::string> open_notes(const lab_view &l);
-// Returns a sentence per case on which the simulator and a GPU disagree, for a person to decide.
+// Returns a sentence per case on which the simulator and a GPU disagree, or which a GPU judged
+// alone, for a person to decide.
 std::vector<std::string> disputed_notes(const lab_view &l);
 // Returns "Clock: 4 of 10 points, 2 open. Only the clock of a GPU can judge this."; empty if the
 // lab has no points of the clock.
@@ -117,8 +121,15 @@ std::string clock_shown(const point_sums &clock);
 std::string band_of(const lab_view &l);
 std::string band_words(const lab_view &l); // ": understood"; empty without a band
 
+// True if the case has a verdict on the submission; if that is a failure.
+bool was_judged(const json &graded_case);
+bool failed_in(const json &graded_case);
+// Returns the exit status that a grader has for a lab's cases.
+int status_of(const json &lab);
+const char *status_word(int status); // "pass", "fail", "skipped" or "error"
+
 // Returns the document as a course counts it that includes the clock's points, or does not: then
-// cases of the clock have no points.
+// it has no cases of the clock.
 json as_counted(json document, bool with_clock);
 
 } // namespace cli

@@ -194,7 +194,9 @@ private:
         text += paragraph(more_points(c), 4) + printed_text(c);
         const std::string replay = text_at(*c.whole, "replay");
         // These tools need a GPU; a finding of the simulator names the line already.
-        if (!replay.empty() && !simulated())
+        const bool of_gpu = !counted() || c.kind == "clock" || c.whole->contains("judged_by") ||
+                            member(*c.whole, "disputed") == true;
+        if (!replay.empty() && of_gpu)
             text += fmt::format(
                 "    Repeat this call alone, under cuda-gdb, ncu or compute-sanitizer:\n"
                 "      {} --replay \\\n        '{}'\n",

@@ -64,7 +64,7 @@ TEST_CASE("what passes on both has all points, those of the clock apart")
     CHECK(lab_of(d)["open_points"] == 0);
     CHECK(lab_of(d)["clock"]["points"] == 10);
     CHECK_FALSE(first(d).contains("disputed"));
-    CHECK(status_of(d) == passed);
+    CHECK(status_of(lab_of(d)) == passed);
 }
 
 TEST_CASE("a failure on the simulator stands, whatever the GPU says")
@@ -74,7 +74,7 @@ TEST_CASE("a failure on the simulator stands, whatever the GPU says")
         CHECK(first(d)["verdict"] == "RACE");
         CHECK_FALSE(first(d).contains("disputed"));
         CHECK(lab_of(d)["points"] == 22);
-        CHECK(status_of(d) == failed);
+        CHECK(status_of(lab_of(d)) == failed);
         CHECK_FALSE(disagree(first(of_simulator("RACE")), first(of_gpu(on_gpu))));
     }
 }
@@ -111,15 +111,37 @@ TEST_CASE("what the simulator cannot run is judged on the GPU alone")
     CHECK(lab_of(neither)["status"] == "skipped");
 }
 
-TEST_CASE("a fault of ours on either backend is none of the submission")
+TEST_CASE("a fault of ours costs no points: the simulator's verdicts stand, the clock is open")
 {
-    for (const json &d :
-         {merged_backends(of_simulator("PASS"), of_gpu("INFRA_ERROR"), {}),
-          merged_backends(of_simulator("INFRA_ERROR"), of_gpu("PASS"), {}),
-          merged_backends(of_simulator("PASS"), of_gpu("PASS", "INFRA_ERROR"), {})}) {
-        CHECK(status_of(d) == infrastructure);
-        CHECK(lab_of(d)["status"] == "error");
+    for (const char *verdict : {"PASS", "RACE"}) {
+        const json d = merged_backends(of_simulator(verdict), of_gpu("INFRA_ERROR"), {});
+        CHECK(first(d)["verdict"] == verdict);
     }
+    const json no_clock = merged_backends(of_simulator("PASS"), of_gpu("PASS", "INFRA_ERROR"), {});
+    CHECK(lab_of(no_clock)["status"] == "pass");
+    CHECK(lab_of(no_clock)["points"] == 40);
+    CHECK(lab_of(no_clock)["clock"]["open_points"] == 10);
+    CHECK(lab_of(no_clock)["cases"][2]["fault"] == true);
+    CHECK(lab_of(no_clock)["cases"][2]["message"] == "said of INFRA_ERROR.");
+    // Without the simulator's verdict there is none.
+    const json ours = merged_backends(of_simulator("INFRA_ERROR"), of_gpu("PASS"), {});
+    CHECK(lab_of(ours)["status"] == "error");
+    CHECK(status_of(lab_of(ours)) == infrastructure);
+    // A whole run of the GPU that came to nothing.
+    const json alone = merged_backends(of_simulator("PASS"), {}, {});
+    CHECK(lab_of(alone)["points"] == 40);
+    CHECK(lab_of(alone)["clock"]["open_points"] == 10);
+}
+
+TEST_CASE("a course that does not count the clock has no case of it")
+{
+    const json slow = merged_backends(of_simulator("PASS"), of_gpu("PASS", "TOO_SLOW"), {});
+    const json without = as_counted(slow, false), with = as_counted(slow, true);
+    CHECK(lab_of(without)["status"] == "pass");
+    CHECK(lab_of(without)["cases"].size() == 2);
+    CHECK(lab_of(with)["status"] == "fail");
+    CHECK(lab_of(with)["max_points"] == 50);
+    CHECK(lab_of(with)["points"] == 40);
 }
 
 TEST_CASE("counts are the simulator's, times the GPU's, and neither makes up for the other")
