@@ -15,8 +15,7 @@ enum class kind : std::uint8_t { correctness, speed, clock };
 struct case_points {
     kind what;
     double points, clock;
-    case_points(kind of, double full, double of_clock = 0)
-        : what(of), points(full), clock(of_clock)
+    case_points(kind of, double full, double of_clock = 0) : what(of), points(full), clock(of_clock)
     {
     }
     void fill(doctest::detail::TestCase &) const;

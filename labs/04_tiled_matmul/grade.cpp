@@ -439,7 +439,10 @@ CORRECTNESS_CASE("matmul: the precision of float", 1.5)
     try_matmul({40, 200, 36}, false);
 }
 
-SPEED_CASE("matmul: speed", 5.5, 4) { race(product_of(function::general), gates_of(function::general)); }
+SPEED_CASE("matmul: speed", 5.5, 4)
+{
+    race(product_of(function::general), gates_of(function::general));
+}
 
 CORRECTNESS_CASE("sgemm: a small product", 0.5) { try_sgemm({1, 0}, {3, 5, 4}); }
 
@@ -472,4 +475,7 @@ CORRECTNESS_CASE("sgemm: no rows, no columns, no terms", 0.5)
     for (const shape &s : with_nothing) try_sgemm({2, 3}, s);
 }
 
-SPEED_CASE("sgemm: speed", 5.5, 3) { race(product_of(function::scaled), gates_of(function::scaled)); }
+SPEED_CASE("sgemm: speed", 5.5, 3)
+{
+    race(product_of(function::scaled), gates_of(function::scaled));
+}

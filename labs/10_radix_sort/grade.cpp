@@ -766,7 +766,10 @@ CORRECTNESS_CASE("radix_sort: many tiles", 1)
 }
 
 // Of 4096 keys; a row of counts is scanned so many tiles at a time.
-CORRECTNESS_CASE("radix_sort: more tiles than a round", 0.5) { try_sort(random_keys(33 * 4096 + 7)); }
+CORRECTNESS_CASE("radix_sort: more tiles than a round", 0.5)
+{
+    try_sort(random_keys(33 * 4096 + 7));
+}
 
 CORRECTNESS_CASE("radix_sort: arrays that begin anywhere", 0.5)
 {

@@ -525,7 +525,7 @@ CORRECTNESS_CASE("add_pipelined: streams in any order", 1.5)
 SPEED_CASE("add_pipelined: speed", 11.5, 7)
 {
     speed_gates gates;
-    gates.speedup = 1.55; // two pieces reach 1.42 on an H200, the solution 2.1
+    gates.speedup = 1.55;   // two pieces reach 1.42 on an H200, the solution 2.1
     gates.most_speedup = 3; // two arrays come in, of the five that naive's time is long
     int rounds = balanced_rounds();
     double n = double(raced_elements());

@@ -214,7 +214,8 @@ diagnosis trial(const std::optional<toolchain> &t, const std::string &backend)
 {
     bool gpu = backend == "gpu";
     std::string part = gpu ? "trial kernel" : "simulator";
-    std::string enables = gpu ? "the GPU adds the clock to each grade" : "labs are judged and counted";
+    std::string enables =
+        gpu ? "the GPU adds the clock to each grade" : "labs are judged and counted";
     const lab *tried = built_lab(t, backend);
     if (!tried)
         return {diagnosis::optional_missing, part, "not built yet", enables + " once it is built",

@@ -54,15 +54,15 @@ void print_table(const toolchain &t, const std::vector<lab_view> &labs)
     };
     for (const lab_view &l : labs) points = std::max(points, columns(shown(l)) + 2);
     constexpr int clock = 9; // fits "9.5 / 10"
-    fmt::print("{}{}{}{}\n", padded("lab", name), padded("points", points),
-               padded("clock", clock), "first failure");
+    fmt::print("{}{}{}{}\n", padded("lab", name), padded("points", points), padded("clock", clock),
+               "first failure");
     for (const lab_view &l : labs) {
         const case_view *f = first_of(t, l);
         std::string what = f                   ? f->verdict + "  " + f->name
                            : l.open_points > 0 ? "none"
                                                : good(out, "passed");
-        std::string row = padded(l.lab, name) + padded(shown(l), points) +
-                          padded(clock_shown(l.clock), clock);
+        std::string row =
+            padded(l.lab, name) + padded(shown(l), points) + padded(clock_shown(l.clock), clock);
         std::size_t room = static_cast<std::size_t>(out.width) - row.size();
         if (f && what.size() > room) what = what.substr(0, room - 3) + "...";
         fmt::print("{}{}\n", row, what);

@@ -85,16 +85,19 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
     std::string table = read_text(wanted.csv_file);
     CHECK(contains(table, "\na,02_scaling,fail,0,3,0,0,0,0,BUILD_FAILED 1,BUILD_FAILED in build,"));
     CHECK_FALSE(contains(table, "BUILD_FAILED in build,,")); // the row gives a reason
-    CHECK(contains(table, "\nb c,02_scaling,pass,3,3,0,0,0,0,PASS 1,,\"the file is the same as Gauss "
-                          "Carl_17's, byte for byte\","));
-    CHECK(contains(table, "\nGauss Carl_17,02_scaling,pass,3,3,0,0,0,0,PASS 1,,\"the file is the same as "
-                          "b c's, byte for byte\","));
+    CHECK(contains(table,
+                   "\nb c,02_scaling,pass,3,3,0,0,0,0,PASS 1,,\"the file is the same as Gauss "
+                   "Carl_17's, byte for byte\","));
+    CHECK(contains(table,
+                   "\nGauss Carl_17,02_scaling,pass,3,3,0,0,0,0,PASS 1,,\"the file is the same as "
+                   "b c's, byte for byte\","));
     CHECK(contains(table, "\nnaive,02_scaling,pass,3,3,0,0,0,0,PASS 1,,\"the file is "
                           "reference/02_scaling/naive.cu, byte for byte\","));
     CHECK(contains(table, "\nuntouched,02_scaling,fail,0,3,0,0,0,0,BUILD_FAILED 1,"));
     CHECK(contains(table, "\nx?y,02_scaling,fail,0,3,0,0,0,0,BUILD_FAILED 1,"));
     CHECK_FALSE(contains(table, "untouched's"));
-    CHECK(contains(table, "\nd,02_scaling,missing,0,3,0,0,0,0,,,\"there is no 02_scaling/stub.cu, nor "));
+    CHECK(contains(table,
+                   "\nd,02_scaling,missing,0,3,0,0,0,0,,,\"there is no 02_scaling/stub.cu, nor "));
     CHECK(contains(table, "stub.cu is a symbolic link"));
     json document = json::parse(read_text(wanted.json_file));
     CHECK(document["rows"][2]["result"]["labs"][0]["cases"][0]["name"] == "scale");

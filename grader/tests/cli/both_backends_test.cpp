@@ -22,7 +22,7 @@ json a_case(const std::string &name, const std::string &kind, const std::string 
               {"max_points", max_points},
               {"open_points", open ? max_points : 0},
               {"message", "said of " + verdict + "."}};
-    // What the other backend judges does not keep a lab from passing.
+    // A case that the other backend judges does not keep a lab from passing.
     if (open && kind != "correctness") c["not_required"] = true;
     return c;
 }

@@ -18,14 +18,14 @@ struct fake_grader : project {
     fake_grader(const std::string &result, const std::string &more)
     {
         std::string file = put("result.json", result);
-        script("build/grade.02_scaling",
-               "if [ \"$1\" = --list ]; then echo 3 points, and 0 of the clock, in 1 cases; exit; fi\n"
-               "cat > '" +
-                   root +
-                   "/request'\n"
-                   "to=$(sed 's/.*\"result\":\"\\([^\"]*\\)\".*/\\1/' '" +
-                   root + "/request')\n[ -s '" + file + "' ] && cp '" + file + "' \"$to\"\n" +
-                   more);
+        script(
+            "build/grade.02_scaling",
+            "if [ \"$1\" = --list ]; then echo 3 points, and 0 of the clock, in 1 cases; exit; fi\n"
+            "cat > '" +
+                root +
+                "/request'\n"
+                "to=$(sed 's/.*\"result\":\"\\([^\"]*\\)\".*/\\1/' '" +
+                root + "/request')\n[ -s '" + file + "' ] && cp '" + file + "' \"$to\"\n" + more);
         options.backend = "sim";
         options.seed = "1f";
     }

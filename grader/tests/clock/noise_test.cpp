@@ -237,7 +237,9 @@ TEST_CASE("of the pairs that GPUs gave, none is decided by noise")
             CHECK(wrong_verdicts(c, t) == 0);
             fmt::print("{}\n", summary(c, t));
         }
-    for (const auto &[lab, versions] : found) {
+    for (const auto &of_lab : found) {
+        const auto &lab = of_lab.first;
+        const auto &versions = of_lab.second;
         CAPTURE(lab);
         CHECK(versions.contains("solution"));
         CHECK(versions.size() == 2);
