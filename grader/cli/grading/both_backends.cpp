@@ -37,7 +37,7 @@ json disputed(json by_simulator, json by_gpu, const json &again)
 }
 
 // A fault of the machine or of ours leaves the clock open: what the simulator judged counts.
-json timed(const json &by_simulator, json by_gpu)
+json case_of_clock(const json &by_simulator, json by_gpu)
 {
     if (by_gpu.is_null()) return by_simulator;
     if (!is(by_gpu, "INFRA_ERROR")) return by_gpu;
@@ -49,7 +49,7 @@ json timed(const json &by_simulator, json by_gpu)
 
 json merged_case(const json &by_simulator, const json &by_gpu, const json &again)
 {
-    if (text_at(by_simulator, "kind") == "clock") return timed(by_simulator, by_gpu);
+    if (text_at(by_simulator, "kind") == "clock") return case_of_clock(by_simulator, by_gpu);
     if (text_at(by_simulator, "kind") == "speed" || !was_judged(by_gpu)) return by_simulator;
     if (is(by_simulator, "SKIPPED")) {
         json c = by_gpu;
