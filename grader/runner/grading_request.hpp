@@ -19,7 +19,7 @@ struct grading_request {
     std::string kind;          // only correctness or only speed cases; empty: both
     std::string result_file;   // for result.json; empty: none is written
     std::string counters_file; // for the counters of each case's largest call; empty: none
-    int processes = 1;         // that grade cases at a time on the simulator
+    int processes = 1;         // that grade cases at a time
 };
 
 // Parses a JSON object. The submission cannot read the request, which holds the seed.

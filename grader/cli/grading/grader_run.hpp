@@ -29,7 +29,7 @@ struct grade_options {
     std::string counters_file;    // for the simulator's counters; empty: none
     bool require_sandbox = false; // nothing runs without a sandbox
     int patience = 1;             // factor on the time limits of calls
-    int processes = 1;            // that grade the cases of one submission, on the simulator
+    int processes = 1;            // that grade the cases of one submission
     int record_pairs = 0;         // pairs that the chosen speed case records instead of a verdict
     std::string pairs_file;       // for them; empty: it is graded
     bool every_gate = false;      // also judge by timed gates that are not calibrated for this GPU

@@ -12,7 +12,7 @@
 
 namespace cli {
 
-// The progress in one lab on one backend: points on a GPU and in the simulator do not compare.
+// The progress in one lab on one backend.
 struct progress_entry {
     std::string lab, backend;
     double points = 0, max_points = 0;   // of the last grade
