@@ -166,9 +166,10 @@ std::vector<simulator_finding> faults_in(const std::byte *from)
 simulator_finding gravest(std::vector<simulator_finding> &found)
 {
     auto gravity = [](const simulator_finding &f) {
+        // A fault that was seen stands, whatever the simulator could not run after it.
         static const verdict order[] = {
-            verdict::SKIPPED,    verdict::TIMEOUT, verdict::BARRIER_MISUSE, verdict::OUT_OF_BOUNDS,
-            verdict::CUDA_ERROR, verdict::RACE,    verdict::UNINITIALISED};
+            verdict::TIMEOUT, verdict::BARRIER_MISUSE, verdict::OUT_OF_BOUNDS, verdict::CUDA_ERROR,
+            verdict::RACE,    verdict::UNINITIALISED,  verdict::SKIPPED};
         return std::find(std::begin(order), std::end(order), verdict_of(f)) - std::begin(order);
     };
     const auto worst =

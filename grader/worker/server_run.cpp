@@ -97,7 +97,7 @@ void server::begin(const request &r, reply &a)
     check(synchronise_devices());
     simulator_close_peers(r.closed_peers);
     simulator_multiprocessors(r.multiprocessors);
-    simulator_grid_seconds(max_grid_seconds);
+    simulator_grid_seconds(max_grid_seconds * r.patience);
     if (r.flags & begin_counting) simulator_begin();
     simulator_schedule((r.flags & another_order ? schedule_random : 0) |
                            (r.flags & any_blocks_first ? schedule_any_blocks_first : 0) |

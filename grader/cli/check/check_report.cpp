@@ -64,8 +64,8 @@ verdict_comparison table_of_lab::compared(const std::vector<check_task> &tasks, 
         if (work.of->name != table_.lab) continue;
         gathered &g = by_submission[work.submission()];
         ++g.tasks;
-        g.got.rows.insert(g.got.rows.end(), work.got.rows.begin(), work.got.rows.end());
         if (work.got.how == graded_submission::not_at_all) continue;
+        g.got.rows.insert(g.got.rows.end(), work.got.rows.begin(), work.got.rows.end());
         g.got.how = graded_submission::some_cases;
         if (work.got.how == graded_submission::whole && (planned || work.whole())) ++g.graded;
     }

@@ -182,8 +182,7 @@ void grade_into(const toolchain &t, check_task &work, grade_options options)
     // A stub that may be a student's proves nothing about the grader; tables have one schedule.
     const bool skipped = std::ranges::any_of(
         work.findings, [](const check_finding &f) { return !f.skipped.empty(); });
-    if (skipped || !work.schedule.empty())
-        work.got = {work.submission(), graded_submission::not_at_all, {}};
+    if (skipped || !work.schedule.empty()) work.got.how = graded_submission::not_at_all;
 }
 
 } // namespace

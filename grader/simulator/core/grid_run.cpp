@@ -155,8 +155,16 @@ std::uint32_t first_with_line(const code &k, const basic_block &b)
 
 enum class endless : std::uint8_t { over_limit, waiting, blocks_not_begun };
 
+// The place that the finding names is where one of the running threads is; none may run, between
+// two blocks.
 void stop_endless(grid &g, endless how, const std::string &why)
 {
+    finding f;
+    f.kind = finding_kind::step_budget;
+    f.kernel = g.kernel->display_name;
+    f.detail = why;
+    f.over_limit = how == endless::over_limit;
+    f.blocks_not_begun = how == endless::blocks_not_begun;
     for (auto &b : g.resident)
         for (auto &w : b->warps)
             for (auto &p : w.paths)
@@ -165,14 +173,13 @@ void stop_endless(grid &g, endless how, const std::string &why)
                     const code &k = *w.frames[p.frame_index].of;
                     instruction i;
                     i.statement = first_with_line(k, k.blocks[p.block]);
-                    finding f =
-                        at_lane(g.ctx, i, __builtin_ctz(p.mask), finding_kind::step_budget, why);
-                    f.over_limit = how == endless::over_limit;
-                    f.blocks_not_begun = how == endless::blocks_not_begun;
-                    return end_grid(g.ctx, i, cudaErrorLaunchTimeout, std::move(f));
+                    finding at = at_lane(g.ctx, i, __builtin_ctz(p.mask), f.kind, f.detail);
+                    at.over_limit = f.over_limit, at.blocks_not_begun = f.blocks_not_begun;
+                    return end_grid(g.ctx, i, cudaErrorLaunchTimeout, std::move(at));
                 }
     g.ctx.halt();
-    g.result = {cudaErrorLaunchTimeout, why};
+    g.result = {cudaErrorLaunchTimeout, f.kernel + ": " + why};
+    findings::instance().add(std::move(f));
 }
 
 // Measures the CPU time that this thread spends on a grid; the clock is read only now and then.
@@ -196,6 +203,16 @@ private:
     double began_ = settings().grid_seconds > 0 ? now() : 0;
     unsigned turns_ = 0;
 };
+
+std::string why_too_long(const grid &g)
+{
+    const std::string ran = "the kernel ran " + std::to_string(g.steps) + " warp instructions";
+    const bool looping =
+        std::ranges::any_of(g.resident, [](const auto &b) { return b->live != 0; });
+    if (looping) return ran + " without ending: is there an endless loop?";
+    return ran + ", and " + std::to_string(g.blocks - g.next_block) + " of its " +
+           std::to_string(g.blocks) + " blocks have not begun: is that more work than need be?";
+}
 
 // `held_back`: some blocks have not started, and none may until a resident one ends.
 std::string why_all_wait(const grid &g, bool held_back)
@@ -240,11 +257,9 @@ void run_blocks(grid &g)
         for (auto &b : g.resident) {
             run_block(g, *b, r);
             if (g.ctx.stop) return;
-            if (g.steps >= g.budget || clock.run_out())
-                return stop_endless(
-                    g, endless::over_limit,
-                    "the kernel ran " + std::to_string(g.steps) +
-                        " warp instructions without ending: is there an endless loop?");
+            const bool done = b->live == 0 && g.next_block == g.blocks && g.resident.size() == 1;
+            if (!done && (g.steps >= g.budget || clock.run_out()))
+                return stop_endless(g, endless::over_limit, why_too_long(g));
         }
         for (auto &b : g.resident)
             if (b->live == 0) g.spare.push_back(std::move(b));

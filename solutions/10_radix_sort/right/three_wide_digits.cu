@@ -1,7 +1,7 @@
 // Right: three passes by digits of 11, 11 and 10 bits, so that two scratch arrays bring the result
 // home; one sweep a pass with 16-bit counters for each warp, peers by __match_any_sync, and
 // look-back by eight digits per thread. Runs are sorted by counting smaller keys with shuffles.
-// Schedules: late
+// Schedules: late random
 #include "../check.hpp"
 #include "lab.hpp"
 
