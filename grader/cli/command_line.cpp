@@ -118,14 +118,25 @@ standard input. A failure of the submission and a fault of the machine stay
 apart, and where a fault left a lab without a grade no points are given, not
 zero. What a submission or a compiler wrote is cut and made safe.
 
+  classroom50    result.json, in half points; handouts/instructor/classroom50/
+                 has the autograder.py that calls this
   junit          for GitLab, Jenkins and what else reads it
   gradescope     results/results.json
   prairielearn   results/results.json, of at most 1 MB
+  autolab        text, and the scores in the last line, a problem per lab
+  coderunner     what a combinator template grader prints
   github         in a step of GitHub Actions: at most ten annotations to
                  standard output, and a summary to FILE or behind what is in the
                  file that GITHUB_STEP_SUMMARY names
   json           the student's own result, which ./workbook appeal takes
   text           for people
+
+With --lms, RESULT is what autograde --json wrote, of a whole class, and FILE
+the grading worksheet or the grades that Moodle exports, or the gradebook that
+Canvas exports. Written is the file to upload there, with one column filled in.
+Nobody is matched by guessing. A student without a grade that is final (a fault
+of the machine, open points, nothing to grade) leaves the cell as it was, and is
+named on standard error, as is who is on one side only.
 
 Exit status: 0 it was converted, whatever the grade; 2 wrong usage, or RESULT is
 none; 99 the machine could not write it.)";
@@ -257,12 +268,22 @@ void describe_convert(CLI::App &convert, command_line &o)
     add_option(convert, "RESULT", o.convert.file, "what --json wrote; -: standard input")
         ->required();
     convert.add_option("--to", o.convert.format, "the form to write")
-        ->required()
-        ->check(CLI::IsMember({"junit", "gradescope", "github", "prairielearn", "json", "text"}));
+        ->check(CLI::IsMember({"autolab", "classroom50", "coderunner", "github", "gradescope",
+                               "json", "junit", "prairielearn", "text"}));
     add_option(convert, "--output", o.convert.output, "file to write; none: standard output");
     add_option(convert, "--student", o.convert.student, "of a class: whose results");
     convert.add_flag("--clock", o.convert.clock,
                      "count the points of the clock: 50 a lab instead of 40");
+    convert.add_flag("--leaderboard", o.convert.leaderboard,
+                     "gradescope: also rank the measured speedups before the class");
+    add_option(convert, "--committed", o.convert.committed_at,
+               "classroom50: the graded commit's time, in UTC");
+    convert.add_option("--lms", o.convert.lms, "instead of --to: fill in a class's grades")
+        ->check(CLI::IsMember({"moodle", "canvas"}));
+    add_option(convert, "--roster", o.convert.roster, "--lms: the file that it exported");
+    add_option(convert, "--lab", o.convert.lab, "--lms: of several labs, which one");
+    add_option(convert, "--column", o.convert.column,
+               "--lms: of several columns, which one (part of its name)");
 }
 
 void describe_appeal(CLI::App &appeal, command_line &o)

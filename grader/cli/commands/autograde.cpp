@@ -190,6 +190,7 @@ std::vector<work> work_of(const toolchain &t, const std::vector<student_files> &
             handed_in h = find_file(student, name, names.size() == 1, t.lab_names(false));
             work w{&lab_called(t, name), {}};
             w.row.student = on_one_line(student.name, 200);
+            w.row.known_as = student.known_as;
             w.row.lab = name;
             w.row.file = h.file;
             w.row.status = h.unreadable ? "error" : "missing";

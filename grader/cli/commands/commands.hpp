@@ -72,13 +72,19 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
                       grade_options options, const autograde_options &wanted);
 
 struct convert_options {
-    std::string file, format; // "-": standard input
-    std::string output;       // empty: standard output
-    std::string student;      // one of a class; empty: `file` is one result
-    bool clock = false;       // the course counts the points of the clock
+    std::string file, format;      // "-": standard input
+    std::string output;            // empty: standard output
+    std::string student;           // one of a class; empty: `file` is one result
+    bool clock = false;            // the course counts the points of the clock
+    bool leaderboard = false;      // gradescope: also rank the measured speedups
+    std::string committed_at = {}; // classroom50: the graded commit's time
+    // A class's grades as a column of a gradebook, instead of `format`.
+    std::string lms = {}, roster = {}; // whose export it is, and the file
+    std::string lab = {}, column = {}; // as columns_wanted has them
 };
 // Writes a result in the format of a course system. Throws usage_error if something cannot be read
-// or written; then nothing is written.
+// or written; then nothing is written. What classroom50 wants to know of the submission it takes
+// from the environment that Classroom 50's runner sets.
 int convert_command(const convert_options &options);
 
 struct appeal_options {

@@ -82,7 +82,7 @@ json as_json(const std::vector<grade_row> &rows, const std::string &backend,
                      {"seed", seed},
                      {"backend", backend},
                      {"rows", json::array()}};
-    for (const grade_row &row : rows)
+    for (const grade_row &row : rows) {
         document["rows"].push_back(
             {{"student", row.student},
              {"lab", row.lab},
@@ -100,6 +100,10 @@ json as_json(const std::vector<grade_row> &rows, const std::string &backend,
              {"verdicts", row.verdicts},
              {"first_failure", row.first_failure},
              {"result", row.document}});
+        if (!row.known_as.id.empty())
+            document["rows"].back()["known_as"] = {{"system", row.known_as.system},
+                                                   {"id", row.known_as.id}};
+    }
     return document;
 }
 
@@ -136,17 +140,39 @@ json result_of_student(const json &of_class, const std::string &student)
     return result;
 }
 
-json read_result(const std::string &file, const std::string &student)
+static std::string shown_name(const std::string &file)
 {
-    const bool piped = file == "-";
-    const std::string shown = piped ? "standard input" : file;
+    return file == "-" ? "standard input" : file;
+}
+
+static json read_document(const std::string &file)
+{
     std::string text;
     try {
-        text = piped ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : read_text(file);
+        text = file == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {})
+                           : read_text(file);
     } catch (const machine_error &e) { // the user named the file
         throw usage_error(fmt::format("{}. Give the file that --json wrote.", e.what()));
     }
-    json document = json::parse(text, nullptr, false);
+    return json::parse(text, nullptr, false);
+}
+
+json read_class_document(const std::string &file)
+{
+    json document = read_document(file);
+    if (const std::string newer = newer_schema(document); !newer.empty())
+        throw usage_error(fmt::format("{} {}", shown_name(file), newer));
+    if (text_at(document, "schema") != class_schema || !member(document, "rows").is_array())
+        throw usage_error(fmt::format("{} is not of schema {}. Give the file that autograde --json "
+                                      "wrote.",
+                                      shown_name(file), class_schema));
+    return document;
+}
+
+json read_result(const std::string &file, const std::string &student)
+{
+    const std::string shown = shown_name(file);
+    json document = read_document(file);
     const bool class_of = text_at(document, "schema") == class_schema;
     if (class_of && student.empty())
         throw usage_error(fmt::format("{} is of a class: say whose results with --student NAME, as "

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "result.hpp"
+#include "submission_folder.hpp"
 
 #include <map>
 #include <string>
@@ -12,6 +13,7 @@ namespace cli {
 // A student's grade in one lab.
 struct grade_row {
     std::string student, lab, file;
+    course_identity known_as = {};
     std::string status; // a result's: pass, fail, error, skipped; or missing
     // Remarks on the file, why it is missing, and what its first failure is about; one line.
     std::string problem;
@@ -34,6 +36,10 @@ json as_json(const std::vector<grade_row> &rows, const std::string &backend,
 
 // One student's results in what as_json() made. Throws usage_error.
 json result_of_student(const json &of_class, const std::string &student);
+
+// Reads what as_json() made from a file; "-" is standard input. Throws usage_error, which names the
+// file, if it is of another kind.
+json read_class_document(const std::string &file);
 
 // Reads a result that --json wrote: of one grade, or `student`'s (else empty) of a class. "-" is
 // standard input. Throws usage_error, which names the file, if it is none that can be read here.

@@ -41,25 +41,30 @@ std::string lab_in(const std::string &name, const std::vector<std::string> &labs
 // "Lovelace Ada_12345_assignsubmission_file_REST"; an online text gets a folder of its own.
 const std::regex &moodle()
 {
-    static const std::regex form(R"((.+_\d+)_assignsubmission_(?:file|onlinetext)_(.*))");
+    static const std::regex form(R"((.+_(\d+))_assignsubmission_(?:file|onlinetext)_(.*))");
     return form;
 }
 
-std::string owner_of_folder(const std::string &name)
+struct owner {
+    std::string name, file; // `file`: a single file's own name, as in student_files
+    course_identity known_as = {};
+};
+
+owner owner_of_folder(const std::string &name)
 {
     std::smatch m;
-    return std::regex_match(name, m, moodle()) ? m.str(1) : name;
+    if (!std::regex_match(name, m, moodle())) return {name, ""};
+    return {m[1], "", {"moodle", m[2]}};
 }
 
-// Returns the student of a single file, and the file's own name as in student_files.
-std::pair<std::string, std::string> owner_of_file(const std::string &name,
-                                                  const std::vector<std::string> &labs)
+owner owner_of_file(const std::string &name, const std::vector<std::string> &labs)
 {
     // The submission id, the second number, has more digits than a lab's number.
-    static const std::regex canvas(R"((.+?)(?:_LATE)?(_\d+)_\d{3,}_(.+))");
+    static const std::regex canvas(R"((.+?)(?:_LATE)?_(\d+)_\d{3,}_(.+))");
     std::smatch m;
-    if (std::regex_match(name, m, moodle())) return {m[1], m[2]};
-    if (std::regex_match(name, m, canvas)) return {m.str(1) + m.str(2), m[3]};
+    if (std::regex_match(name, m, moodle())) return {m[1], m[3], {"moodle", m[2]}};
+    if (std::regex_match(name, m, canvas))
+        return {m.str(1) + "_" + m.str(2), m[3], {"canvas", m[2]}};
     std::string stem = fs::path(name).stem().string(), who = stem, lab = lab_in(stem, labs);
     if (!lab.empty()) who.erase(who.find(lab), lab.size());
     static const std::regex bare(R"([-_. ]*(.*?)(?:[-_. ]+stub)?[-_. ]*)");
@@ -196,10 +201,13 @@ class_files read_class(const std::string &folder, const std::vector<std::string>
         if (name.starts_with(".") || name == "__MACOSX") continue; // made by the operating system
         std::error_code unknown; // set for a link that is dangling or circular
         if (e.is_directory(unknown)) {
-            by_name[owner_of_folder(name)].folders.push_back(e.path().string());
+            const owner of = owner_of_folder(name);
+            by_name[of.name].folders.push_back(e.path().string());
+            if (!of.known_as.id.empty()) by_name[of.name].known_as = of.known_as;
         } else if (is_source(name) && fs::exists(e.path(), unknown)) {
-            const auto [student, own_name] = owner_of_file(name, labs);
-            by_name[student].files.push_back({e.path().string(), own_name});
+            const owner of = owner_of_file(name, labs);
+            by_name[of.name].files.push_back({e.path().string(), of.file});
+            if (!of.known_as.id.empty()) by_name[of.name].known_as = of.known_as;
         } else {
             all.skipped.push_back(name);
         }

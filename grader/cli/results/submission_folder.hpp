@@ -6,6 +6,12 @@
 
 namespace cli {
 
+// How a course system numbers a student in the names of its downloads: Moodle by the participant
+// of the assignment, Canvas by the user. Empty for names given by hand.
+struct course_identity {
+    std::string system = {}, id = {}; // "moodle" or "canvas", and the number
+};
+
 // The submission of one student: folders, and single files from a folder shared by the class.
 struct student_files {
     struct lone_file {
@@ -14,6 +20,7 @@ struct student_files {
     std::string name; // "Lovelace Ada_12345"
     std::vector<std::string> folders;
     std::vector<lone_file> files;
+    course_identity known_as = {};
 };
 struct class_files {
     std::vector<student_files> students; // by name

@@ -8,10 +8,9 @@
 
 namespace cli {
 
-std::string as_text(const json &document)
+std::string plain_text(const std::vector<safe_lab> &labs, const json &document)
 {
     constexpr int width = 80;
-    const std::vector<safe_lab> labs = safe_labs(document, usual_length);
     std::string text;
     for (const std::string &line : lines(overview(labs, document)))
         text += wrapped(line, width, 2) + "\n";
@@ -26,6 +25,11 @@ std::string as_text(const json &document)
         text += open > 0 ? fmt::format(", {} open\n", open) : "\n";
     }
     return text;
+}
+
+std::string as_text(const json &document)
+{
+    return plain_text(safe_labs(document, usual_length), document);
 }
 
 } // namespace cli

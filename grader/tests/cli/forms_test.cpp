@@ -1,0 +1,228 @@
+// Tests the forms of single course systems: whole numbers, last lines, hidden rows and names.
+#include "result_documents.hpp"
+#include "strict_forms.hpp"
+
+using namespace cli;
+
+namespace {
+
+// Of failing(), the second and the timed case are held back.
+json with_held_back()
+{
+    json document = failing();
+    for (int i : {1, 3}) document["labs"][0]["cases"][i]["held_back"] = true;
+    return document;
+}
+
+// Sets the variables that Classroom 50's runner sets.
+struct runner_of_classroom50 {
+    environment_variable classroom{"CLASSROOM", "cuda"}, assignment{"ASSIGNMENT", "02-scaling"},
+        tag{"SUBMISSION_TAG", "submit/2026"}, commit{"COMMIT_URL", "https://x/commit/1"},
+        release{"RELEASE_URL", "https://x/releases/1"}, review{"REVIEW_URL", ""};
+};
+
+} // namespace
+
+TEST_CASE("classroom50: whole numbers of half points, and nothing after a fault of ours")
+{
+    json half = failing();
+    half["labs"][0]["points"] = 2.5;
+    half["labs"][0]["cases"][3]["points"] = 1.5;
+    const std::string text = as_classroom50(half, one_submission);
+    CHECK(wrong_in_classroom50(text) == "");
+    const json document = json::parse(text);
+    CHECK(document["score"] == 5);
+    CHECK(document["max-score"] == 18);
+    CHECK(document["tests"][3] ==
+          json{{"test-name", "scale: speed"},
+               {"passed", true},
+               {"score", 3},
+               {"max-score", 6},
+               {"verdict", "PASS"},
+               {"message", "5.80x naive, needs 3x; bytes used: 100 % (naive 12.5 %); sectors a "
+                           "request: 4\nThe next step needs 8x."}});
+    CHECK(document["tests"][4]["verdict"] == "SKIPPED, 1 of 1 points open");
+    CHECK(document["datetime"] == "2026-12-01T14:32:01Z");
+    half["labs"][0]["cases"][3]["points"] = 1.25;
+    CHECK_THROWS_WITH_AS(as_classroom50(half, one_submission),
+                         "\"scale: speed\" has 1.25 points, and the whole numbers of Classroom 50 "
+                         "hold half points only. Give the file that grade --json wrote.",
+                         usage_error);
+    CHECK_THROWS_AS(as_classroom50(fault(), one_submission), machine_error);
+    classroom50_submission local = one_submission;
+    local.committed_at = "2026-12-01 14:32";
+    CHECK_THROWS_AS(as_classroom50(failing(), local), usage_error);
+}
+
+TEST_CASE("classroom50: the command takes the submission from the runner's environment")
+{
+    project p;
+    const std::string result = p.put("result.json", failing().dump()), out = p.root + "/out";
+    convert_options options{result, "classroom50", out, ""};
+    options.committed_at = "2026-12-01T14:32:01Z";
+    {
+        environment_variable none("CLASSROOM", "");
+        environment_variable other("ASSIGNMENT", "x");
+        CHECK(contains(refusal(options), "not set: CLASSROOM, SUBMISSION_TAG, COMMIT_URL, "));
+    }
+    runner_of_classroom50 runner;
+    CHECK(convert_command(options) == passed);
+    const json document = json::parse(read_text(out));
+    CHECK(wrong_in_classroom50(read_text(out)) == "");
+    CHECK(document["review"] == "https://x/commit/1"); // what older runners do not set
+    options.committed_at = "";
+    CHECK(contains(refusal(options), "needs --committed TIME"));
+    options.committed_at = "yesterday";
+    CHECK(contains(refusal(options), "--committed \"yesterday\" is no time in UTC"));
+}
+
+TEST_CASE("autolab: a problem per lab in the last line; a fault of ours leaves its score empty")
+{
+    const std::string text = as_autolab(failing());
+    CHECK(wrong_in_autolab(text) == "");
+    CHECK(text == as_text(failing()) + "{\"scores\":{\"02_scaling\":3.0}}\n");
+    const json all = merged({failing(), fault()}, "1f", "sim");
+    json two = all;
+    two["labs"][1]["lab"] = "03: more"; // Autolab would take the word before the colon for a key
+    CHECK(wrong_in_autolab(as_autolab(two)) == "");
+    CHECK(lines(as_autolab(two)).back() == "{\"scores\":{\"02_scaling\":3.0,\"03  more\":null}}");
+}
+
+TEST_CASE("coderunner: a share of the points and a table; no fraction after a fault of ours")
+{
+    const std::string text = as_coderunner(failing());
+    CHECK(wrong_in_coderunner(text) == "");
+    const json document = json::parse(text);
+    CHECK(document["fraction"] == doctest::Approx(3.0 / 9));
+    CHECK(document["testresults"][2] == json({0.0, "scale: many", "WRONG_ANSWER", "0 / 2",
+                                              "Element 3 is 1 & not 2.\nIs it i < n?", 0}));
+    CHECK(document["testresults"][4][0] == doctest::Approx(2.0 / 3));
+    CHECK(contains(document["prologuehtml"].get<std::string>(),
+                   "<pre>02_scaling: 3 / 9 points, 1 open&#10;"));
+    CHECK_FALSE(json::parse(as_coderunner(fault())).contains("fraction"));
+}
+
+TEST_CASE("held-back cases have their points, and no name or message where students read them")
+{
+    const json document = with_held_back();
+    for (const std::string &text :
+         {as_junit(document), as_prairielearn(document), as_text(document), as_autolab(document),
+          as_annotations(document), as_summary(document, 1 << 20),
+          as_classroom50(document, one_submission)}) {
+        CHECK_FALSE(contains(text, "scale: many"));
+        CHECK_FALSE(contains(text, "scale%3A many"));
+        CHECK_FALSE(contains(text, "scale: speed"));
+        CHECK(contains(text, "1 of 2 held-back cases passed; their names and messages are not"));
+    }
+    CHECK(json::parse(as_prairielearn(document))["score"] == doctest::Approx(3.0 / 9));
+    const json cases = json::parse(as_classroom50(document, one_submission))["tests"];
+    CHECK(cases.size() == 4);
+    CHECK(cases[3]["test-name"] == "held-back cases");
+    CHECK(cases[3]["score"] == 4);
+    CHECK(cases[3]["max-score"] == 10);
+    CHECK(cases[3]["passed"] == false);
+    CHECK(contains(as_text(document), "02_scaling: 3 / 9 points, 1 open\n"));
+
+    const json gradescope = json::parse(as_gradescope(document));
+    CHECK(gradescope["score"] == 3);
+    CHECK(gradescope["tests"].size() == 5);
+    for (int i = 0; i < 5; ++i)
+        CHECK(gradescope["tests"][i].value("visibility", "") ==
+              (i == 1 || i == 3 ? "after_published" : ""));
+    CHECK(contains(gradescope["output"].get<std::string>(),
+                   "02_scaling: 1 / 4 points, 1 open, 5 held back\n"));
+    const json coderunner = json::parse(as_coderunner(document));
+    CHECK(coderunner["testresults"][2][5] == 1);
+    CHECK(coderunner["testresults"][1][5] == 0);
+    CHECK(coderunner["fraction"] == doctest::Approx(3.0 / 9));
+    CHECK_FALSE(contains(coderunner["prologuehtml"].get<std::string>(), "3 / 9"));
+}
+
+TEST_CASE("a fault of ours in a held-back case leaves its lab without points, too")
+{
+    json document = fault();
+    document["labs"][0]["cases"][1]["held_back"] = true;
+    CHECK_FALSE(json::parse(as_gradescope(document)).contains("score"));
+    CHECK(json::parse(as_prairielearn(document))["gradable"] == false);
+    CHECK_FALSE(contains(as_prairielearn(document), "The GPU is gone"));
+    json open = failing();
+    open["labs"][0]["cases"][4]["held_back"] = true;
+    CHECK_FALSE(contains(as_text(open), "ranks"));
+    CHECK_FALSE(contains(as_gradescope(open), "open: scale: ranks"));
+    CHECK(contains(as_text(open), "3 / 9 points, 1 open\n"));
+}
+
+TEST_CASE("a student's own result has no held-back cases, and the lab's whole points")
+{
+    project p;
+    const std::string result = p.put("result.json", with_held_back().dump()), out = p.root + "/out";
+    CHECK(convert_command({result, "json", out, ""}) == passed);
+    const json own = json::parse(read_text(out));
+    CHECK(invalid(own) == "");
+    CHECK(own["labs"][0]["cases"].size() == 3);
+    CHECK(own["labs"][0]["points"] == 3);
+    CHECK_FALSE(contains(own.dump(), "scale: many"));
+}
+
+TEST_CASE("gradescope: measured speedups are ranked only if the course wants it")
+{
+    CHECK_FALSE(json::parse(as_gradescope(failing())).contains("leaderboard"));
+    const std::string text = as_gradescope(failing(), true);
+    CHECK(wrong_in_gradescope(text) == "");
+    CHECK(json::parse(text)["leaderboard"] ==
+          json::array({{{"name", "scale: speed"}, {"value", 5.8}, {"order", "desc"}}}));
+    json unmeasured = failing();
+    unmeasured["labs"][0]["cases"][3]["speedup"]["median"] = nullptr;
+    CHECK_FALSE(json::parse(as_gradescope(unmeasured, true)).contains("leaderboard"));
+    json slow = failing(); // a rank is for a right answer
+    slow["labs"][0]["cases"][3]["verdict"] = "TOO_SLOW";
+    CHECK_FALSE(json::parse(as_gradescope(slow, true)).contains("leaderboard"));
+    CHECK_FALSE(json::parse(as_gradescope(with_held_back(), true)).contains("leaderboard"));
+    project p;
+    convert_options options{p.put("result.json", failing().dump()), "junit", "", ""};
+    options.leaderboard = true;
+    CHECK(refusal(options) == "--leaderboard is for --to gradescope only: leave it out.");
+}
+
+TEST_CASE("junit: what GitLab reads is whole: names differ, and the message comes first")
+{
+    json document = failing();
+    for (json &c : document["labs"][0]["cases"]) c["name"] = "scale: one";
+    const std::string text = as_junit(document);
+    CHECK(wrong_in_junit(text) == "");
+    for (const char *name : {"\"scale: one\"", "\"scale: one (2)\"", "\"scale: one (5)\""})
+        CHECK(contains(text, name));
+    std::string much;
+    for (int i = 0; i < 500; ++i) much += "line " + std::to_string(i) + "\n";
+    json wrong = case_of("scale: one", "CRASH", 0, 1, "It divides by zero.");
+    wrong["printed"] = much;
+    const std::string failure = as_junit(result_with_cases("fail", {wrong}));
+    CHECK(contains(failure, "\"CRASH: It divides by zero.\">It divides by zero.&#10;"));
+}
+
+TEST_CASE("the strict readers refuse what their systems refuse")
+{
+    json document = json::parse(as_classroom50(failing(), one_submission));
+    auto classroom50 = [&](auto change) {
+        json other = document;
+        change(other);
+        return wrong_in_classroom50(other.dump());
+    };
+    CHECK(classroom50([](json &) {}) == "");
+    CHECK(classroom50([](json &d) { d["score"] = 2.5; }) == "score is no count");
+    CHECK(classroom50([](json &d) { d["grade"] = 1; }) == "unknown: grade");
+    CHECK(classroom50([](json &d) { d.erase("review"); }) == "without review");
+    CHECK(classroom50([](json &d) { d["tests"][0]["passed"] = 1; }) == "passed is no bool");
+    CHECK(classroom50([](json &d) { d["tests"][0]["score"] = 99; }) == "a score above its limit");
+    CHECK(wrong_in_autolab("text\n{\"scores\":{}}\n") == "no scores");
+    CHECK(wrong_in_autolab("text\n{\"scores\":{\"a: b\":1}}\n") != "");
+    CHECK(wrong_in_autolab("{\"scores\":{\"a\":1}}\ntext\n") != "");
+    CHECK(wrong_in_coderunner("{\"prologuehtml\":\"<b>\",\"testresults\":[[]]}\n") == "headings");
+    CHECK(wrong_in_gradescope("{}") == "without execution_time");
+    CHECK(wrong_in_junit("<?xml?>\n<a>\n<testcase name=\"x\" time=\"1\">\n</testcase>\n<testcase "
+                         "name=\"x\" time=\"2\">\n</testcase>\n</a>\n") != "");
+    CHECK(wrong_in_annotations("::error title=a::b\n") == "");
+    CHECK(wrong_in_annotations("::error title=a:b::b\n") != "");
+    CHECK(wrong_in_text(std::string(81, 'x')) != "");
+    CHECK(unsafe_in("a\x1b") != "");
+}
