@@ -183,8 +183,8 @@ TEST_CASE("what course systems make of a class is taken apart by student")
           "Lovelace Ada_123_assignsubmission_onlinetext_/onlinetext.html",
           "Noether Emmy_124_assignsubmission_file_stub.cu", "gausscarl_125_67890_stub.cu",
           "eulerleonhard_LATE_126_67891_02_scaling-1.cu", "turing_02_scaling.cu",
-          "turing-04_more.cu", "stubbs_stub.cu", "hopper-main/labs/02_scaling/stub.cu",
-          "notes.pdf", ".DS_Store", "__MACOSX/._x"})
+          "turing-04_more.cu", "stubbs_stub.cu", "hopper-main/labs/02_scaling/stub.cu", "notes.pdf",
+          ".DS_Store", "__MACOSX/._x"})
         p.put(std::string("class/") + name, "");
     class_files all = read_class(p.root + "/class", both_labs);
     std::string found, numbers;

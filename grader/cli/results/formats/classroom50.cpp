@@ -18,6 +18,12 @@ namespace cli {
 
 namespace {
 
+constexpr const char *ungraded =
+    "The submission was not graded, by a fault of the machine or of the workbook, and Classroom 50 "
+    "has no form for a result without a score: nothing was written.\n  what to do: let the "
+    "autograder end with this exit status, which Classroom 50 shows as an error of the "
+    "infrastructure; --to text says what was wrong";
+
 std::int64_t half_points(double points, const safe_case &c)
 {
     const double halves = 2 * points;
@@ -69,14 +75,10 @@ std::string as_classroom50(const json &document, const classroom50_submission &o
                                       "TZ=UTC git show -s --format=%cd "
                                       "--date=format-local:%FT%TZ",
                                       short_line(of.committed_at)));
-    if (!graded_whole(safe_labs(document, usual_length)))
-        throw machine_error("The submission was not graded, by a fault of the machine or of the "
-                            "workbook, and Classroom 50 has no form for a result without a score: "
-                            "nothing was written.\n  what to do: let the autograder end with this "
-                            "exit status, which Classroom 50 shows as an error of the "
-                            "infrastructure; --to text says what was wrong");
-    return fitting(document, 10'000'000,
-                   [&](const auto &labs) { return classroom50_of(labs, of).dump(1) + "\n"; });
+    return fitting(document, 10'000'000, [&](const auto &labs) {
+        if (!graded_whole(labs)) throw machine_error(ungraded);
+        return classroom50_of(labs, of).dump(1) + "\n";
+    });
 }
 
 } // namespace cli

@@ -18,7 +18,7 @@ std::string as_prairielearn(const json &document); // at most 1 MB
 std::string as_autolab(const json &document);      // text, and the scores in the last line
 std::string as_coderunner(const json &document);   // one line
 
-// What the runner of Classroom 50 tells an autograder of the submission.
+// The submission as the runner of Classroom 50 describes it to an autograder.
 struct classroom50_submission {
     std::string classroom, assignment, tag;
     std::string commit, release, review; // URLs

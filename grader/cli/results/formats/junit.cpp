@@ -22,7 +22,7 @@ std::string junit_case(const safe_lab &l, const safe_case &c, const std::string 
 {
     std::string text =
         fmt::format("    <testcase classname=\"{}.{}\" name=\"{}\" time=\"{:.3f}\">\n",
-                    xml_escaped(l.name), xml_escaped(c.kind), xml_escaped(name), c.seconds);
+                    xml_escaped(l.name), xml_escaped(c.kind), name, c.seconds);
     std::string why = xml_escaped(c.verdict + ": " + first_line(c.words)),
                 words = xml_escaped(c.words);
     if (c.state == case_state::passed) {
@@ -37,9 +37,10 @@ std::string junit_case(const safe_lab &l, const safe_case &c, const std::string 
     return text + "    </testcase>\n";
 }
 
-// Returns the name, with a number if another case has it.
-std::string distinct(const std::string &name, std::set<std::string> &taken)
+// Returns the escaped name, with a number if another case has it.
+std::string distinct(const std::string &safe, std::set<std::string> &taken)
 {
+    const std::string name = xml_escaped(safe);
     std::string result = name;
     for (int n = 2; !taken.insert(result).second; ++n) result = fmt::format("{} ({})", name, n);
     return result;
