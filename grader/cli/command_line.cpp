@@ -246,6 +246,29 @@ void describe_autograde(CLI::App &autograde, command_line &o)
     add_labs(autograde, o);
     add_option(autograde, "--csv", o.autograde.csv_file, "write a row per student and lab");
     add_option(autograde, "--json", o.autograde.json_file, "the same with every case");
+    add_option(autograde, "--results", o.autograde.results,
+               "folder that keeps each grade; none: FOLDER.results");
+    autograde.add_flag("--anew", o.autograde.anew, "grade also what that folder has");
+    CLI::Option *newest = autograde.add_flag_callback(
+        "--newest", [&o] { o.autograde.which = which_file::newest; },
+        "of several files of a student, the newest counts");
+    autograde
+        .add_flag_callback(
+            "--best", [&o] { o.autograde.which = which_file::best; }, "... the best counts")
+        ->excludes(newest);
+    add_option(autograde, "--due", o.autograde.due, "count late days from 2026-12-01T23:59 on");
+    add_option(autograde, "--extensions", o.autograde.extensions,
+               "a CSV file: student,lab,due; +3 is three days more");
+    add_option(autograde, "--against", o.autograde.against,
+               "what --json wrote earlier: whose points move, and why");
+    autograde
+        .add_option("--engine", o.autograde.engine,
+                    "local (default): this machine's cores; slurm: jobs of a cluster")
+        ->check(CLI::IsMember({"local", "slurm"}));
+    add_option(autograde, "--slurm-cpu", o.autograde.slurm.cpu,
+               "arguments for sbatch of jobs without a GPU");
+    add_option(autograde, "--slurm-gpu", o.autograde.slurm.gpu,
+               "... of jobs with one, \"--gres=gpu:1\"; none: no clock");
     autograde.add_flag("--without-sandbox", o.autograde.without_sandbox,
                        "run strangers' code also where it cannot be shut off from the machine");
     add_backend_and_seed(autograde, o);
@@ -327,6 +350,11 @@ void describe(CLI::App &app, command_line &o, const installed_labs &here)
     release.add_flag("!--without-proof", o.release.proof, "only write it: some seconds");
 
     describe_autograde(add("autograde", "instructors: grade a class's files"), o);
+    CLI::App &task = add("class-task", "what a job of autograde --engine slurm runs");
+    task.group("");
+    add_option(task, "FOLDER", o.task.folder, "of the results")->required();
+    add_option(task, "LIST", o.task.list, "of the tasks")->required();
+    task.add_option("INDEX", o.task.index, "in that list")->required();
     describe_convert(add("convert", "instructors: a result for your course system"), o);
 
     // A student's help leaves out what is for instructors, and what shows worked solutions.

@@ -3,6 +3,8 @@
 // find_labs() take them.
 #pragma once
 
+#include "cli/class/class_list.hpp"
+#include "cli/class/slurm.hpp"
 #include "cli/grading/grader_run.hpp"
 
 #include <string>
@@ -63,9 +65,17 @@ std::vector<std::vector<std::string>> commands_of(const std::string &page);
 struct autograde_options {
     std::string folder;              // as read_class takes it
     std::string csv_file, json_file; // empty: none
-    bool without_sandbox = false;    // also grade where no sandbox is available
+    std::string results;             // the folder that keeps each grade; empty: beside `folder`
+    bool anew = false;               // grade also what that folder has
+    which_file which = which_file::only;
+    std::string due, extensions;  // as for due_dates; empty: none
+    std::string against;          // what --json wrote earlier; empty: nothing to compare with
+    std::string engine = "local"; // or slurm
+    slurm_jobs slurm;
+    bool without_sandbox = false; // also grade where no sandbox is available
 };
-// Grades a folder of students' files. Returns 0 if every existing file was graded, whatever its
+// Grades a folder of students' files, and keeps each grade in a folder of results, from which the
+// next call goes on. Returns 0 if every existing file was graded, whatever its
 // points, and infrastructure if one was not through a fault of ours. Throws machine_error if there
 // is no sandbox, and at the end if a table could not be written or printed completely.
 int autograde_command(const toolchain &t, const std::vector<std::string> &words,

@@ -46,7 +46,7 @@ std::string as_csv(const std::vector<grade_row> &rows, const std::string &backen
 {
     std::string text = "student,lab,status,points,max_points,open_points,clock_points,"
                        "clock_max_points,clock_open_points,verdicts,first_failure,problem,file,"
-                       "backend,seed,tool\n";
+                       "handed_in,late_days,backend,seed,tool\n";
     auto number = [](const grade_row &row, double v) {
         return row.without_grade() ? "" : fmt::format("{:g}", v);
     };
@@ -65,6 +65,8 @@ std::string as_csv(const std::vector<grade_row> &rows, const std::string &backen
                                           row.first_failure,
                                           row.problem,
                                           on_one_line(row.file, 1000),
+                                          row.handed_in,
+                                          row.late_days ? std::to_string(*row.late_days) : "",
                                           backend,
                                           seed,
                                           tool_version};
@@ -82,24 +84,73 @@ json as_json(const std::vector<grade_row> &rows, const std::string &backend,
                      {"seed", seed},
                      {"backend", backend},
                      {"rows", json::array()}};
-    for (const grade_row &row : rows)
-        document["rows"].push_back(
-            {{"student", row.student},
-             {"lab", row.lab},
-             {"file", on_one_line(row.file, 1000)},
-             {"status", row.status},
-             {"problem", row.problem},
-             {"points", row.without_grade() ? json() : json(row.points)},
-             {"max_points", row.max_points},
-             {"open_points", row.without_grade() ? json() : json(row.open_points)},
-             {"clock",
-              {{"points", row.without_grade() ? json() : json(row.clock.points)},
-               {"max_points", row.clock.max_points},
-               {"open_points", row.without_grade() ? json() : json(row.clock.open)}}},
-             {"open", row.open},
-             {"verdicts", row.verdicts},
-             {"first_failure", row.first_failure},
-             {"result", row.document}});
+    for (const grade_row &row : rows) document["rows"].push_back(row_as_json(row));
+    return document;
+}
+
+json row_as_json(const grade_row &row)
+{
+    auto number = [&](double v) { return row.without_grade() ? json() : json(v); };
+    return {{"student", row.student},
+            {"lab", row.lab},
+            {"file", on_one_line(row.file, 1000)},
+            {"sha256", row.sha256},
+            {"handed_in", row.handed_in},
+            {"time_of_commit", row.time_of_commit},
+            {"late_days", row.late_days ? json(*row.late_days) : json()},
+            {"status", row.status},
+            {"problem", row.problem},
+            {"points", number(row.points)},
+            {"max_points", row.max_points},
+            {"open_points", number(row.open_points)},
+            {"clock",
+             {{"points", number(row.clock.points)},
+              {"max_points", row.clock.max_points},
+              {"open_points", number(row.clock.open)}}},
+            {"open", row.open},
+            {"verdicts", row.verdicts},
+            {"first_failure", row.first_failure},
+            {"result", row.document}};
+}
+
+grade_row row_in(const json &from)
+{
+    grade_row row;
+    row.student = text_at(from, "student"), row.lab = text_at(from, "lab");
+    row.file = text_at(from, "file"), row.sha256 = text_at(from, "sha256");
+    row.handed_in = text_at(from, "handed_in");
+    row.time_of_commit = member(from, "time_of_commit") == true;
+    if (member(from, "late_days").is_number())
+        row.late_days = static_cast<int>(number_at(from, "late_days"));
+    row.status = text_at(from, "status"), row.problem = text_at(from, "problem");
+    row.points = number_at(from, "points"), row.max_points = number_at(from, "max_points");
+    row.open_points = number_at(from, "open_points");
+    const json &clock = member(from, "clock");
+    row.clock = {number_at(clock, "points"), number_at(clock, "max_points"),
+                 number_at(clock, "open_points")};
+    for (const json &note : member(from, "open"))
+        if (note.is_string()) row.open.push_back(note);
+    for (const auto &[verdict, count] : member(from, "verdicts").items())
+        if (count.is_number_integer()) row.verdicts[verdict] = count;
+    row.first_failure = text_at(from, "first_failure");
+    row.document = member(from, "result");
+    return row;
+}
+
+json read_class_results(const std::string &file)
+{
+    std::string text;
+    try {
+        text = read_text(file);
+    } catch (const machine_error &e) { // the user named the file
+        throw usage_error(fmt::format("{}. Give the file that autograde --json wrote.", e.what()));
+    }
+    json document = json::parse(text, nullptr, false);
+    if (const std::string newer = newer_schema(document); !newer.empty())
+        throw usage_error(fmt::format("{} {}", file, newer));
+    if (text_at(document, "schema") != class_schema || !member(document, "rows").is_array())
+        throw usage_error(
+            fmt::format("{} is not of a class. Give the file that autograde --json wrote.", file));
     return document;
 }
 

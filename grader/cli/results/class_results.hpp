@@ -4,6 +4,7 @@
 #include "result.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ struct grade_row {
     std::vector<std::string> open;       // why points are open, one sentence per reason
     std::map<std::string, int> verdicts; // cases by verdict
     std::string first_failure;           // "WRONG_ANSWER in compact: one element"
+    std::string sha256;                  // of the file; empty: none was read
+    std::string handed_in;               // "2026-12-01T22:59:00Z"; empty: unknown
+    bool time_of_commit = false;         // `handed_in` is a commit's time, else the file's
+    std::optional<int> late_days = {};   // begun days after the due date; none: nothing was due
     json document = json::object();      // the result; empty if nothing was graded
     bool without_grade() const { return status == "error"; } // by a fault of ours
     void add_problem(const std::string &words);
@@ -31,6 +36,13 @@ std::string as_csv(const std::vector<grade_row> &rows, const std::string &backen
                    const std::string &seed);
 json as_json(const std::vector<grade_row> &rows, const std::string &backend,
              const std::string &seed);
+
+// One row as it stands in what as_json() makes, and back.
+json row_as_json(const grade_row &row);
+grade_row row_in(const json &from);
+
+// Reads what as_json() made. Throws usage_error, which names the file.
+json read_class_results(const std::string &file);
 
 // One student's results in what as_json() made. Throws usage_error.
 json result_of_student(const json &of_class, const std::string &student);

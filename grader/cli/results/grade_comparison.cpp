@@ -147,6 +147,16 @@ std::string table_of(const lab_view &given, const lab_view &here,
 
 } // namespace
 
+std::vector<std::string> cases_that_differ(const json &given, const json &here)
+{
+    const std::vector<lab_view> given_labs = labs_of(given), here_labs = labs_of(here);
+    std::vector<std::string> result;
+    for (const difference &d : differences_of(given_labs.at(0), given["labs"][0], here_labs.at(0)))
+        result.push_back(fmt::format("{}: {}, now {}", on_one_line(d.name, 200), words_of(d.given),
+                                     words_of(d.here)));
+    return result;
+}
+
 grade_comparison compare_grades(const json &given, const json &here, int width)
 {
     const std::vector<lab_view> given_labs = labs_of(given), here_labs = labs_of(here);

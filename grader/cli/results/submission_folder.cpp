@@ -234,8 +234,9 @@ handed_in find_file(const student_files &student, const std::string &lab, bool o
     std::sort(s.found.begin(), s.found.end());
     if (s.found.size() > 1)
         return {.problem = fmt::format("there are {} files for it: {} and {}", s.found.size(),
-                                       shown(s.found[0], student), shown(s.found[1], student))};
-    if (s.found.size() == 1) return {.file = s.found[0]};
+                                       shown(s.found[0], student), shown(s.found[1], student)),
+                .files = s.found};
+    if (s.found.size() == 1) return {.file = s.found[0], .files = s.found};
     if (!s.unreadable.empty())
         return {.problem = s.unreadable[0] + "; nobody knows what is in it", .unreadable = true};
     return {.problem = why_none(s, student, labs)};

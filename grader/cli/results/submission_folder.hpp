@@ -28,6 +28,7 @@ class_files read_class(const std::string &folder, const std::vector<std::string>
 // The path of a student's file for a lab, or the reason why no file can be graded.
 struct handed_in {
     std::string file = {}, problem = {};
+    std::vector<std::string> files = {}; // all that may be meant; `file` if there is only one
     bool unreadable = false; // a folder could not be read, so the file may exist all the same
 };
 // Searches the student's folders, a few levels deep, for LAB/stub.cu, which also finds

@@ -27,15 +27,22 @@ TEST_CASE("the table is one that a spreadsheet reads and does not calculate")
     b.status = "missing";
     b.max_points = 10;
     b.problem = "there is none";
+    a.handed_in = "2026-12-01T22:59:00Z";
+    a.late_days = 2;
     std::string end = std::string(",sim,1f,") + tool_version + "\n";
     CHECK(as_csv({a, b}, "sim", "1f") ==
           "student,lab,status,points,max_points,open_points,clock_points,clock_max_points,"
-          "clock_open_points,verdicts,first_failure,problem,file,backend,seed,tool\n"
+          "clock_open_points,verdicts,first_failure,problem,file,handed_in,late_days,backend,seed,"
+          "tool\n"
           "'=1+1,02_scaling,fail,2.5,10,2,1.5,4,1,PASS 3 SKIPPED 1 TOO_SLOW 1,"
           "TOO_SLOW in scale: speed,"
-          "2 points are open: scale: odd. There is no such instruction.," +
-              end + "\"van \"\"x\"\", y\",02_scaling,missing,0,10,0,0,0,0,,,there is none," + end);
+          "2 points are open: scale: odd. There is no such instruction.,"
+          ",2026-12-01T22:59:00Z,2" +
+              end + "\"van \"\"x\"\", y\",02_scaling,missing,0,10,0,0,0,0,,,there is none,,," +
+              end);
     json document = as_json({a, b}, "sim", "1f");
+    CHECK(row_as_json(row_in(document["rows"][0])) == document["rows"][0]);
+    CHECK(row_as_json(row_in(document["rows"][1])) == document["rows"][1]);
     CHECK(document["rows"][0]["verdicts"]["PASS"] == 3);
     CHECK(document["rows"][0]["open_points"] == 2);
     CHECK(document["rows"][0]["clock"]["points"] == 1.5);
@@ -107,6 +114,10 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
              "[ \"$1\" = --list ] && echo 3 points, and 0 of the clock, in 1 cases && exit\n"
              "case \"$*\" in *--probe-sandbox) exit 0;; esac\nkill -SEGV $$");
 
+    // Grades of two graders do not stand in one table.
+    CHECK_THROWS_WITH_AS(autograde_command(p.tools, {}, options, wanted),
+                         doctest::Contains("by another grader of 02_scaling"), usage_error);
+    wanted.anew = true;
     CHECK(autograde_command(p.tools, {}, options, wanted) == infrastructure);
     table = read_text(wanted.csv_file);
     CHECK(contains(table, "\na,02_scaling,fail,0,3,0,0,0,0,BUILD_FAILED 1,"));
