@@ -6,7 +6,9 @@
 #pragma once
 
 #include "class_work.hpp"
+#include "cli/support/files.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
