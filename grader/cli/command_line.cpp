@@ -95,8 +95,12 @@ one file at a time.
 
 Points that nothing here can judge are open, neither reached nor lost: behind
 the table stands whose they are, and why. Those of the clock have a column of
-their own. A row that a fault of the machine left
-ungraded has no points, which is not zero.
+their own. A row that a fault of the machine left ungraded has no points, which
+is not zero.
+
+Each grade is kept in FOLDER.results as soon as it is there. After Ctrl-C or a
+kill the same command goes on; it also grades files that have changed, and what
+a fault left ungraded.
 
 Exit status: 0 every file that is there was graded, whatever its points; 99 one
 was not, by a fault of the machine or the workbook, or a table was not written.)";

@@ -15,7 +15,7 @@
 
 namespace cli {
 
-// What two grades must share to stand in one table.
+// The conditions that all grades of one table share.
 struct class_run {
     std::string id; // chosen anew for each run from the beginning
     std::string seed, backend;
