@@ -264,15 +264,14 @@ void describe_autograde(CLI::App &autograde, command_line &o)
     add_option(autograde, "--extensions", o.autograde.extensions,
                "a CSV file: student,lab,due; +3 is three days more");
     add_option(autograde, "--against", o.autograde.against,
-               "what --json wrote earlier: whose points move, and why");
+               "an earlier --json: whose points move, and why");
     autograde
-        .add_option("--engine", o.autograde.engine,
-                    "local (default): this machine's cores; slurm: jobs of a cluster")
+        .add_option("--engine", o.autograde.engine, "local (default); slurm: jobs of a cluster")
         ->check(CLI::IsMember({"local", "slurm"}));
     add_option(autograde, "--slurm-cpu", o.autograde.slurm.cpu,
                "arguments for sbatch of jobs without a GPU");
     add_option(autograde, "--slurm-gpu", o.autograde.slurm.gpu,
-               "... of jobs with one, \"--gres=gpu:1\"; none: no clock");
+               "... of jobs with one; none: no clock");
     autograde.add_flag("--without-sandbox", o.autograde.without_sandbox,
                        "run strangers' code also where it cannot be shut off from the machine");
     add_backend_and_seed(autograde, o);

@@ -25,8 +25,8 @@ struct slurm_jobs {
 void grade_by_slurm(const results_folder &folder, const std::vector<class_work *> &work,
                     const grade_options &options, const slurm_jobs &jobs, progress_line &progress);
 
-// What one of these jobs runs: the task of this index in a list that grade_by_slurm() wrote.
-// Returns passed if the result is in the folder.
+// Runs in such a job: the task of this index in a list that grade_by_slurm() wrote. Returns passed
+// if the result is in the folder.
 int class_task_command(const toolchain &t, const std::string &folder, const std::string &list,
                        std::size_t index);
 
