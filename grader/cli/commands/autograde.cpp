@@ -53,13 +53,16 @@ void require_sandbox(const toolchain &t, const lab &any, const std::string &back
 
 void fill_row(grade_row &row, graded g, const todo_list &todos)
 {
-    std::vector<lab_view> labs = labs_of(g.document);
+    // The row's words may be passed on to the student; only row.document has the held-back cases.
+    const json shown = without_held_back(g.document);
+    const std::vector<lab_view> labs = labs_of(shown), all = labs_of(g.document);
     const lab_view &l = labs.at(0);
-    row.status = l.status;
+    row.status = all.at(0).status;
     row.points = l.points;
     if (l.max_points > 0) row.max_points = l.max_points; // a broken grader reports none
     row.open_points = l.open_points;
     if (l.clock.max_points > 0) row.clock = l.clock;
+    if (l.held_back.max_points > 0) row.held_back = all.at(0).held_back;
     for (const std::string &note : open_notes(l)) row.open.push_back(on_one_line(note, 4000, ' '));
     for (const std::string &note : disputed_notes(l)) row.add_problem(note);
     for (const case_view &c : l.cases)
@@ -68,6 +71,8 @@ void fill_row(grade_row &row, graded g, const todo_list &todos)
     const case_view *f = first_to_mend(l, todos); // as watch orders them
     if (f) row.first_failure = fmt::format("{} in {}", f->verdict, f->name);
     if (f) row.add_problem(f->message.empty() ? f->hint : f->message);
+    if (row.status != l.status)
+        row.add_problem("a held-back case could not be graded; --json has why");
     row.document = std::move(g.document);
 }
 
@@ -196,6 +201,7 @@ std::vector<work> work_of(const toolchain &t, const std::vector<student_files> &
             w.row.problem = h.problem;
             w.row.max_points = offered[name].points;
             w.row.clock.max_points = offered[name].clock;
+            w.row.held_back.max_points = offered[name].held_back;
             all.push_back(std::move(w));
         }
     return all;
@@ -268,6 +274,18 @@ void require_whole(std::initializer_list<kept_table> tables, std::size_t rows)
     if (!problems.empty()) throw machine_error(problems);
 }
 
+bool holds_back(const std::vector<work> &all)
+{
+    return std::ranges::any_of(all, [](const work &w) { return w.row.held_back.max_points > 0; });
+}
+
+json class_document(const std::vector<grade_row> &rows, const grade_options &options)
+{
+    json document = as_json(rows, options.backend, options.seed);
+    if (!options.held_back_seed.empty()) document["held_back_seed"] = options.held_back_seed;
+    return document;
+}
+
 } // namespace
 
 int autograde_command(const toolchain &t, const std::vector<std::string> &words,
@@ -277,7 +295,7 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
     fs::path folder = fs::canonical(wanted.folder, unreadable);
     class_files handed =
         read_class(unreadable ? wanted.folder : folder.string(), t.lab_names(false));
-    std::vector<std::string> names = find_labs(words, t.lab_names(false));
+    std::vector<std::string> names = find_labs(words, t.lab_names(named_in_full(t, words)));
     if (names.empty()) throw usage_error("this workbook has no labs yet");
     require_writable("--csv", wanted.csv_file);
     require_writable("--json", wanted.json_file);
@@ -285,6 +303,11 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
     // The one seed that this chooses gives every student the same inputs.
     choose_backend(t, lab_called(t, names[0]), options, progress);
     std::vector<work> all = work_of(t, handed.students, names, options, progress);
+    if (holds_back(all))
+        options.held_back_seed = choose_seed(wanted.held_back_seed, "--held-back-seed");
+    else if (!wanted.held_back_seed.empty())
+        throw usage_error("--held-back-seed: no lab that is graded has held-back cases, in "
+                          "labs/LAB/held_back.cpp; leave it out");
     options.require_sandbox = !wanted.without_sandbox;
     if (options.require_sandbox) require_sandbox(t, lab_called(t, names[0]), options.backend);
 
@@ -306,7 +329,7 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
         rows.push_back(std::move(all[i].row));
         if (!csv.file.empty()) csv.keep(rows.size(), as_csv(rows, options.backend, options.seed));
         if (!document.file.empty())
-            document.keep(rows.size(), as_json(rows, options.backend, options.seed).dump(1) + "\n");
+            document.keep(rows.size(), class_document(rows, options).dump(1) + "\n");
         try {
             print_row(rows.back(), student, lab, out);
         } catch (const std::system_error &e) { // its disk is full: the tables still get their rows

@@ -64,6 +64,7 @@ struct autograde_options {
     std::string folder;              // as read_class takes it
     std::string csv_file, json_file; // empty: none
     bool without_sandbox = false;    // also grade where no sandbox is available
+    std::string held_back_seed = {}; // hexadecimal, for held-back cases; empty: a random one
 };
 // Grades a folder of students' files. Returns 0 if every existing file was graded, whatever its
 // points, and infrastructure if one was not through a fault of ours. Throws machine_error if there
@@ -76,6 +77,7 @@ struct convert_options {
     std::string output;       // empty: standard output
     std::string student;      // one of a class; empty: `file` is one result
     bool clock = false;       // the course counts the points of the clock
+    bool published = false;   // show and count the held-back cases
 };
 // Writes a result in the format of a course system. Throws usage_error if something cannot be read
 // or written; then nothing is written.
