@@ -92,6 +92,20 @@ class held_back(in_a_folder):
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertIn(f"the same verdict in all {cases} cases", done.stdout)
 
+    def test_a_submission_cannot_include_them(self):
+        result = self.folder / "class.json"
+        (self.folder / "class/ada").mkdir(parents=True)
+        for name in "held_back.cpp", LAB / "held_back.cpp":
+            source = self.folder / "class/ada/stub.cu"
+            source.write_text((LAB / "solution.cu").read_text() + f'#include "{name}"\n')
+            done = workbook("autograde", self.folder / "class", "held_back", "--backend", "sim", "--json", result, cwd=TOP)
+            if done.returncode == 99 and "cannot shut a submission off" in " ".join(done.stderr.split()):
+                self.skipTest("there is no sandbox here")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            row = json.loads(result.read_text())["rows"][0]
+            self.assertEqual((row["points"], row["held_back"]), (0, {"points": 0, "max_points": 2, "open_points": 0}))
+            naming_none(done.stdout + done.stderr + result.read_text(), self, name)
+
     def test_a_seed_without_such_cases_or_of_other_characters_is_refused(self):
         (self.folder / "class").mkdir()
         (self.folder / "class/ada").mkdir()
