@@ -93,6 +93,9 @@ grade --submission does, on the same inputs, and shut off from the machine, or
 not at all: on the simulator, on all cores; then on the GPU, if there is one,
 one file at a time.
 
+An instructor's own cases in labs/LAB/held_back.cpp have columns of their own,
+and only --json holds them; convert shows them with --published alone.
+
 Points that nothing here can judge are open, neither reached nor lost: behind
 the table stands whose they are, and why. Those of the clock have a column of
 their own. A row that a fault of the machine left ungraded has no points, which
@@ -272,6 +275,8 @@ void describe_autograde(CLI::App &autograde, command_line &o)
                "arguments for sbatch of jobs without a GPU");
     add_option(autograde, "--slurm-gpu", o.autograde.slurm.gpu,
                "... of jobs with one; none: no clock");
+    add_option(autograde, "--held-back-seed", o.autograde.held_back_seed,
+               "hexadecimal: for held-back cases; none: a random one, kept in --json");
     autograde.add_flag("--without-sandbox", o.autograde.without_sandbox,
                        "run strangers' code also where it cannot be shut off from the machine");
     add_backend_and_seed(autograde, o);
@@ -289,6 +294,8 @@ void describe_convert(CLI::App &convert, command_line &o)
     add_option(convert, "--student", o.convert.student, "of a class: whose results");
     convert.add_flag("--clock", o.convert.clock,
                      "count the points of the clock: 50 a lab instead of 40");
+    convert.add_flag("--published", o.convert.published,
+                     "show held-back cases, and count their points on top");
 }
 
 void describe_appeal(CLI::App &appeal, command_line &o)

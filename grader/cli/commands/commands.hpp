@@ -72,7 +72,8 @@ struct autograde_options {
     std::string against;          // what --json wrote earlier; empty: nothing to compare with
     std::string engine = "local"; // or slurm
     slurm_jobs slurm;
-    bool without_sandbox = false; // also grade where no sandbox is available
+    bool without_sandbox = false;    // also grade where no sandbox is available
+    std::string held_back_seed = {}; // hexadecimal, for held-back cases; empty: a random one
 };
 // Grades a folder of students' files, and keeps each grade in a folder of results, from which the
 // next call goes on. Returns 0 if every existing file was graded, whatever its
@@ -86,6 +87,7 @@ struct convert_options {
     std::string output;       // empty: standard output
     std::string student;      // one of a class; empty: `file` is one result
     bool clock = false;       // the course counts the points of the clock
+    bool published = false;   // show and count the held-back cases
 };
 // Writes a result in the format of a course system. Throws usage_error if something cannot be read
 // or written; then nothing is written.

@@ -82,6 +82,11 @@ std::string as_one_result(const json &document)
 int convert_command(const convert_options &options)
 {
     json document = read_result(options.file, options.student);
+    // Gradescope hides them itself until its grades are published.
+    if (!options.published && options.format != "gradescope")
+        document = without_held_back(std::move(document));
+    if (options.published && options.format != "json")
+        document = with_held_back_published(std::move(document));
     if (options.format != "json") document = as_counted(std::move(document), options.clock);
     if (options.format == "github") {
         convert_for_github(document, options.output);
