@@ -1,6 +1,7 @@
 // Describes the commands and options, and explains words that none of them takes.
 #include "command_line.hpp"
 
+#include "cli/results/student_edition.hpp"
 #include "cli/submission/toolchain.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/strings.hpp"
@@ -21,6 +22,7 @@ constexpr const char *about = "CUDA labs, graded by the workbook's simulator, an
 struct installed_labs {
     std::string lab = "02_coalescing"; // the first one, for examples
     bool solutions = true;
+    std::string source_root = {};
 };
 
 installed_labs find_installed_labs()
@@ -28,10 +30,19 @@ installed_labs find_installed_labs()
     try {
         toolchain t = read_toolchain(toolchain_path());
         for (const lab &l : t.labs)
-            if (!l.test) return {l.name, l.solutions};
+            if (!l.test) return {l.name, l.solutions, t.source_root};
     } catch (const machine_error &) { // a broken build folder: commands report it, help need not
     }
     return {};
+}
+
+// The answer to --version: "CUDA workbook 0.2.0, the student edition of commit 0123456789ab".
+std::string version_words(const installed_labs &here)
+{
+    std::string words = fmt::format("CUDA workbook {}", tool_version);
+    if (here.source_root.empty() || !is_student_edition(here.source_root)) return words;
+    return words + fmt::format(", the student edition of commit {}",
+                               read_edition(here.source_root).commit.substr(0, 12));
 }
 
 std::string examples(const installed_labs &here)
@@ -280,6 +291,8 @@ void describe(CLI::App &app, command_line &o, const installed_labs &here)
     app.footer(examples(here));
     app.require_subcommand(0, 1);
     app.set_help_flag("-h,--help", "print this help and exit");
+    app.set_version_flag(
+        "--version", [&here] { return version_words(here); }, "print the version and exit");
     auto add = [&](const char *name, const char *does) -> CLI::App & {
         return *app.add_subcommand(name, does);
     };
@@ -390,10 +403,11 @@ int refuse(const CLI::App &app, const CLI::ParseError &e)
 std::optional<int> parse_command_line(int count, char **words, command_line &to)
 {
     CLI::App app(about, "./workbook");
-    describe(app, to, find_installed_labs());
+    const installed_labs here = find_installed_labs();
+    describe(app, to, here);
     try {
         app.parse(count, words);
-    } catch (const CLI::CallForHelp &e) {
+    } catch (const CLI::Success &e) { // the help or the version is to be printed
         return app.exit(e);
     } catch (const CLI::ParseError &e) {
         return refuse(app, e);

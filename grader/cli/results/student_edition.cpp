@@ -15,6 +15,7 @@
 #include <map>
 #include <regex>
 #include <set>
+#include <sstream>
 
 namespace cli {
 
@@ -28,7 +29,7 @@ const std::set<std::string> staff_files = {"CONTRIBUTING.md", "grader/tests/sect
                                            "grader/tests/threats.csv",
                                            "grader/simulator/tests/programs/quicksort.cu"};
 const std::set<std::string> staff_names = {"sectors.csv", "library.cu"}; // library.cu is an answer
-const std::set<std::string> staff_folders = {"solutions", ".ci"};
+const std::set<std::string> staff_folders = {"solutions", ".ci", "ci"};
 const std::string folder_of_verdicts = "grader/tests/verdicts/"; // the staff submissions' verdicts
 const std::string folder_of_pairs = "data/measured/pairs/";      // times of the solutions
 const std::string instructors_folder = "handouts/instructor/";
@@ -283,5 +284,23 @@ std::string line_not_kept(const std::string &stub, const std::string &filled)
 }
 
 bool is_student_edition(const std::string &root) { return fs::exists(root + "/" + edition_file); }
+
+edition read_edition(const std::string &root)
+{
+    const std::string path = root + "/" + edition_file;
+    edition e;
+    for (const std::string &line : lines(read_text(path))) {
+        std::istringstream row(line);
+        std::string key;
+        row >> key;
+        if (key == "version") row >> e.version;
+        if (key == "commit") row >> e.commit;
+        for (std::string lab; key == "labs" && row >> lab;) e.labs.push_back(lab);
+    }
+    if (e.version.empty() || e.labs.empty())
+        throw machine_error(fmt::format("{} names no {}, so it does not describe an edition", path,
+                                        e.version.empty() ? "version" : "labs"));
+    return e;
+}
 
 } // namespace cli

@@ -40,5 +40,8 @@ std::string line_not_kept(const std::string &stub, const std::string &filled);
 constexpr const char *edition_file = "edition.txt";
 // Returns true if the project is a student edition.
 bool is_student_edition(const std::string &root);
+// Reads the file in a student edition's folder. `left_out` stays empty. Throws machine_error if it
+// cannot be read, or names no version or no labs.
+edition read_edition(const std::string &root);
 
 } // namespace cli
