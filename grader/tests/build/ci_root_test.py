@@ -60,11 +60,8 @@ class in_a_bare_root(unittest.TestCase):
         (cls.root / "etc/apt/sources.list").unlink(missing_ok=True)
         for name in ("etc/apt/sources.list", "etc/apt/sources.list.d", "etc/apt/apt.conf.d", "etc/ssl/certs",
                      "etc/pip.conf", "etc/hosts", "etc/resolv.conf"):
-            source, copy = Path("/") / name, cls.root / name
-            if source.is_dir():
-                shutil.copytree(source, copy, symlinks=True, dirs_exist_ok=True)
-            elif source.exists():
-                shutil.copy(source, copy)
+            if Path("/", name).exists():
+                run("cp", "--recursive", "--remove-destination", f"/{name}", (cls.root / name).parent, check=True)
         for name in ("proc", "dev"):
             run("mount", "--bind", f"/{name}", cls.root / name, check=True)
         cls.environment = {key: value for key, value in os.environ.items()
@@ -80,7 +77,7 @@ class in_a_bare_root(unittest.TestCase):
     def remove(cls):
         for name in ("proc", "dev"):
             run("umount", "-l", cls.root / name)
-        shutil.rmtree(cls.root)
+        run("rm", "-r", "--one-file-system", cls.root, check=True)
 
     def inside(self, command, folder, user="0:0", network=True, **variables):
         """Runs a line of shell in the root; returns its seconds, status and output."""
