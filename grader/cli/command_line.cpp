@@ -72,6 +72,12 @@ Keep it open beside your editor. It looks at the file five times a second, so
 that any editor and any network folder will do, and grades each new text once; a
 save during a grade begins a new one. Keys: h one more hint, r grade again on
 new inputs, q quit. Inputs stay the same until r.)";
+constexpr const char *about_update = R"(
+Run it in the new edition. It copies each stub that you have edited in the folder
+OLD, your points, the hints that you had, and what reset has kept. Where the stub
+itself has changed, or you have begun on the new one, your file is put beside it
+as stub.cu.mine. OLD is only read, and nothing that you wrote is overwritten; it
+can be repeated.)";
 constexpr const char *about_tests = R"(
 Builds everything in build-test/ and runs the tests, or only those whose names
 are given, as meson.build has them: ./workbook test text_test. They are about
@@ -316,6 +322,10 @@ void describe(CLI::App &app, command_line &o, const installed_labs &here)
     CLI::App &reset = add("reset", "put a stub back to how it was; keeps your file");
     add_one_lab(reset, o);
     reset.add_flag("--yes", o.agreed, "do not ask");
+
+    CLI::App &update = add("update", "carry your work over from an older edition");
+    update.footer(about_update);
+    add_option(update, "OLD", o.older, "the folder of the older edition")->required();
 
     describe_appeal(add("appeal", "make a grade that you were given again"), o);
 

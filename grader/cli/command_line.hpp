@@ -22,7 +22,8 @@ struct command_line {
     std::string one_lab;
     hint_options hint;
     bool agreed = false;
-    std::string page; // of explain
+    std::string page;  // of explain
+    std::string older; // of update: the older edition's folder
 };
 
 // Fills `to` in. Returns the exit status if nothing is left to do: help was printed, or the words
