@@ -39,7 +39,8 @@ give_up() {
     exit 99
 }
 # An unforeseen failure of a step is a fault of ours, never a grade.
-trap 'status=$?; case $status in 0 | 2 | 99) ;; *) exit 99 ;; esac' EXIT
+scratch=
+trap 'status=$?; [ -z "$scratch" ] || rm -rf "$scratch"; case $status in 0 | 2 | 99) ;; *) exit 99 ;; esac' EXIT
 
 check_backend() {
     case $1 in sim | auto) backend=$1 ;; *) refuse "--backend is sim or auto, not \"$1\"." ;; esac
@@ -76,8 +77,18 @@ set_up() {
     "$top/workbook" --version
 }
 
+# Builds what a GPU needs besides, which autograde would build when it first sees one. A vendor's library that is not
+# installed has no target.
+build_for_gpu() {
+    local lab wanted=()
+    export PATH="$top/.venv/bin:$PATH"
+    while read -r lab; do wanted+=("$lab.naive.gpu" "$lab.library.gpu"); done < <(sed -n '2,$s/^[^,]*,\([^,]*\),.*/\1/p' "$1")
+    ninja -C "$build" -t targets all | sed -n 's/^\([^ :]*\.gpu\):.*/\1/p' |
+        grep -Fx "$(printf '%s\n' "${wanted[@]}")" | xargs ninja -C "$build" >/dev/null
+}
+
 build_labs() {
-    local lab labs=() nothing targets=()
+    local labs=()
     while [ $# -gt 0 ]; do
         case $1 in
         --backend) [ $# -ge 2 ] || refuse "--backend needs a value." && check_backend "$2" && shift ;;
@@ -88,22 +99,11 @@ build_labs() {
     done
     trust_build_of_this_commit
     # An empty class has autograde build all that it needs, and runs nobody's code.
-    nothing=$(mktemp -d)
-    mkdir -p "$nothing/class/nobody"
-    "$top/workbook" autograde "$nothing/class" "${labs[@]}" --backend sim --without-sandbox --csv "$nothing/labs.csv" \
-        >/dev/null || give_up "the graders could not be built."
-    if [ "$backend" = auto ]; then
-        while read -r lab; do
-            targets+=("$lab.naive.gpu")
-            [ ! -f "$top/reference/$lab/library.cu" ] || targets+=("$lab.library.gpu")
-        done < <(python3 -c 'import csv, sys; [print(row["lab"]) for row in csv.DictReader(open(sys.argv[1]))]' \
-            "$nothing/labs.csv")
-        known=$(PATH=$top/.venv/bin:$PATH && ninja -C "$build" -t targets all | sed -n 's/^\([^ :]*\.gpu\):.*/\1/p')
-        # A vendor's library that is not installed has no target.
-        for lab in "${targets[@]}"; do grep -Fxq -- "$lab" <<<"$known" && echo "$lab"; done |
-            PATH=$top/.venv/bin:$PATH xargs ninja -C "$build" >/dev/null
-    fi
-    rm -r "$nothing"
+    scratch=$(mktemp -d)
+    mkdir -p "$scratch/class/nobody"
+    "$top/workbook" autograde "$scratch/class" "${labs[@]}" --backend sim --without-sandbox \
+        --csv "$scratch/labs.csv" >/dev/null || give_up "the graders could not be built."
+    if [ "$backend" = auto ]; then build_for_gpu "$scratch/labs.csv"; fi
     # The image is used by whoever is in its group 0, and only the build folder is written then.
     chmod -R g=u "$build"
     "$top/workbook" doctor
@@ -172,11 +172,11 @@ grade() {
     fi
     "${program[@]}" autograde "$folder" "$lab" --backend "$backend" --csv "$results/grades.csv" \
         --json "$results/class.json" >"$results/autograde.txt" 2>"$scratch/problems" </dev/null || status=$?
-    rm -rf "$scratch/class"
     [ $status = 0 ] || harmless <"$scratch/problems" >&2
     [ $status != 2 ] || exit 2
     [ -f "$results/class.json" ] || give_up "nothing was graded; above is why."
 
+    students "$results/class.json" >"$scratch/names" || give_up "$results/class.json cannot be read."
     count=0
     while IFS= read -r -d '' student && IFS= read -r -d '' name; do
         count=$((count + 1))
@@ -187,11 +187,10 @@ grade() {
         done
         [ -z "${GITHUB_STEP_SUMMARY-}" ] || "$build/cuda-workbook" convert "$results/class.json" --student "$student" \
             --to github "${clock[@]}" >"$scratch/annotations"
-    done < <(students "$results/class.json")
+    done <"$scratch/names"
     # A step shows ten annotations, which are of use to a single student only.
     [ $count != 1 ] || [ ! -f "$scratch/annotations" ] || cat "$scratch/annotations"
-    rm -rf "$scratch"
-    echo "$count students, in $SECONDS s; the results are in $results"
+    echo "students: $count, in $SECONDS s; the results are in $results"
     [ $status = 0 ] || give_up "some rows have no grade, by a fault of the machine or the workbook; their status is" \
         "\"error\" in grades.csv. Start it again."
 }

@@ -76,9 +76,10 @@ diagnosis without_namespaces(const std::string &backend, const std::string &proc
                "one",
                "grade outside of the container"};
     return {diagnosis::optional_missing, "namespaces", why.reason,
-            "lost without them: a submission can see that a file is there, though not what is in "
-            "it, and on a GPU the list of processes; a compiler can open sockets; cases on "
-            "several processes (Open MPI) have no sandbox, so they stay open in autograde",
+            "lost without them: a submission can see whether a file is there and how large it is, "
+            "though not what is in it, and on a GPU the list of processes; a compiler can open "
+            "sockets; cases on several processes (Open MPI) have no sandbox, so they stay open in "
+            "autograde",
             why.remedy};
 }
 

@@ -129,7 +129,7 @@ class in_a_bare_root(unittest.TestCase):
         results.chmod(0o777)
         seconds, text = self.must("three submissions in the image", shlex.join([*entry, "/handed_in", "02", "/results"]),
                                   folder, user=user, network=False, **variables)
-        self.assertIn("3 students", text)
+        self.assertIn("students: 3", text)
         self.check_results(results)
         self.assertLess(seconds / 3, MAX_SECONDS)
         # Any user of group 0 may grade, and a single submission is a class of one.

@@ -136,7 +136,7 @@ TEST_CASE("where namespaces are refused the doctor says why, and what is lost")
     CHECK(contains(m.about("sandbox").found, "Landlock"));
     const diagnosis lost = m.about("namespaces");
     CHECK(lost.what == diagnosis::optional_missing);
-    CHECK(contains(lost.effect, "can see that a file is there"));
+    CHECK(contains(lost.effect, "can see whether a file is there"));
     CHECK(contains(lost.effect, "cases on several processes"));
     CHECK(contains(lost.found, "the kernel refuses user namespaces"));
     m.put("proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n");
