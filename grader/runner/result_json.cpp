@@ -3,6 +3,7 @@
 #include "case_record.hpp"
 #include "case_run.hpp"
 #include "replay.hpp"
+#include "text/version.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -159,7 +160,7 @@ std::string result_json()
         env["cuda"] = fmt::format("{}.{}", d.runtime / 1000, d.runtime % 1000 / 10);
     }
     nlohmann::json document{{"schema", "cuda-workbook/1"},
-                            {"tool", WORKBOOK_VERSION},
+                            {"tool", tool_version},
                             {"seed", fmt::format("{:x}", options().seed)},
                             {"backend", options().simulated ? "sim" : "gpu"},
                             {"env", env},

@@ -50,6 +50,13 @@ int hint_command(const toolchain &t, const std::string &word, const hint_options
 // terminal unless `agreed`; throws usage_error if there is no terminal to ask on.
 int reset_command(const toolchain &t, const std::string &word, bool agreed);
 
+// Carries a student's work over from the older student edition in `folder`: edited stubs, points,
+// hints, and files that `reset` kept. A stub that changed in this edition or was edited here stays;
+// the student's file is put beside it as stub.cu.mine. The older edition is only read, each file is
+// written atomically, and a command that was stopped can be repeated. Throws usage_error if the
+// folder is no older edition, and machine_error if something cannot be read or written.
+int update_command(const toolchain &t, const std::string &folder);
+
 struct release_options {
     std::string folder;             // must not exist yet, or be empty
     std::vector<std::string> words; // the labs in it; none: all

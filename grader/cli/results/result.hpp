@@ -3,6 +3,7 @@
 
 #include "cli/submission/submission.hpp"
 #include "text/todo.hpp"
+#include "text/version.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -15,7 +16,7 @@ using json = nlohmann::json;
 
 constexpr const char *result_schema = "cuda-workbook/1";
 constexpr const char *class_schema = "cuda-workbook-class/1"; // what autograde writes
-constexpr const char *tool_version = WORKBOOK_VERSION;
+using grading::tool_version;
 
 // A case of a result, with defaults for everything that a broken document may lack.
 struct case_view {

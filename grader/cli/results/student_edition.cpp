@@ -16,6 +16,7 @@
 #include <map>
 #include <regex>
 #include <set>
+#include <sstream>
 
 namespace cli {
 
@@ -29,7 +30,7 @@ const std::set<std::string> staff_files = {"CONTRIBUTING.md", "grader/tests/sect
                                            "grader/tests/threats.csv",
                                            "grader/simulator/tests/programs/quicksort.cu"};
 const std::set<std::string> staff_names = {"sectors.csv", "library.cu"}; // library.cu is an answer
-const std::set<std::string> staff_folders = {"solutions", ".ci"};
+const std::set<std::string> staff_folders = {"solutions", ".ci", "ci"};
 const std::string folder_of_verdicts = "grader/tests/verdicts/"; // the staff submissions' verdicts
 const std::string folder_of_pairs = "data/measured/pairs/";      // times of the solutions
 const std::string instructors_folder = "handouts/instructor/";
@@ -299,6 +300,24 @@ double held_back_from_edition(const std::string &root, const std::string &lab)
     for (const std::string &line : lines(read_text(root + "/" + edition_file)))
         if (line.starts_with(begin)) return std::strtod(line.c_str() + begin.size(), nullptr);
     return 0;
+}
+
+edition read_edition(const std::string &root)
+{
+    const std::string path = root + "/" + edition_file;
+    edition e;
+    for (const std::string &line : lines(read_text(path))) {
+        std::istringstream row(line);
+        std::string key;
+        row >> key;
+        if (key == "version") row >> e.version;
+        if (key == "commit") row >> e.commit;
+        for (std::string lab; key == "labs" && row >> lab;) e.labs.push_back(lab);
+    }
+    if (e.version.empty() || e.labs.empty())
+        throw machine_error(fmt::format("{} names no {}, so it does not describe an edition", path,
+                                        e.version.empty() ? "version" : "labs"));
+    return e;
 }
 
 } // namespace cli

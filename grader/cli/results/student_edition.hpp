@@ -47,5 +47,8 @@ constexpr const char *edition_file = "edition.txt";
 bool is_student_edition(const std::string &root);
 // Returns the points of a lab's held-back cases that the project, a student edition, lacks; else 0.
 double held_back_from_edition(const std::string &root, const std::string &lab);
+// Reads the file in a student edition's folder. `left_out` stays empty. Throws machine_error if it
+// cannot be read, or names no version or no labs.
+edition read_edition(const std::string &root);
 
 } // namespace cli
