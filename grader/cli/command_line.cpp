@@ -130,6 +130,8 @@ zero. What a submission or a compiler wrote is cut and made safe.
                  file that GITHUB_STEP_SUMMARY names
   json           the student's own result, which ./workbook appeal takes
   text           for people
+  page           a whole class, so without --student: one page of HTML with points,
+                 verdicts, common mistakes, slow cases and faults
 
 Exit status: 0 it was converted, whatever the grade; 2 wrong usage, or RESULT is
 none; 99 the machine could not write it.)";
@@ -284,7 +286,8 @@ void describe_convert(CLI::App &convert, command_line &o)
         ->required();
     convert.add_option("--to", o.convert.format, "the form to write")
         ->required()
-        ->check(CLI::IsMember({"junit", "gradescope", "github", "prairielearn", "json", "text"}));
+        ->check(CLI::IsMember(
+            {"junit", "gradescope", "github", "prairielearn", "json", "text", "page"}));
     add_option(convert, "--output", o.convert.output, "file to write; none: standard output");
     add_option(convert, "--student", o.convert.student, "of a class: whose results");
     convert.add_flag("--clock", o.convert.clock,

@@ -25,6 +25,21 @@ std::string without_formula(const std::string &word)
     return word;
 }
 
+std::string shown_file(const std::string &file) { return file == "-" ? "standard input" : file; }
+
+// Returns a discarded value if the file, or standard input for "-", holds no JSON.
+json read_json(const std::string &file)
+{
+    std::string text;
+    try {
+        text = file == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {})
+                           : read_text(file);
+    } catch (const machine_error &e) { // the user named the file
+        throw usage_error(fmt::format("{}. Give the file that --json wrote.", e.what()));
+    }
+    return json::parse(text, nullptr, false);
+}
+
 std::string verdict_words(const grade_row &row)
 {
     std::string result;
@@ -137,23 +152,6 @@ grade_row row_in(const json &from)
     return row;
 }
 
-json read_class_results(const std::string &file)
-{
-    std::string text;
-    try {
-        text = read_text(file);
-    } catch (const machine_error &e) { // the user named the file
-        throw usage_error(fmt::format("{}. Give the file that autograde --json wrote.", e.what()));
-    }
-    json document = json::parse(text, nullptr, false);
-    if (const std::string newer = newer_schema(document); !newer.empty())
-        throw usage_error(fmt::format("{} {}", file, newer));
-    if (text_at(document, "schema") != class_schema || !member(document, "rows").is_array())
-        throw usage_error(
-            fmt::format("{} is not of a class. Give the file that autograde --json wrote.", file));
-    return document;
-}
-
 json result_of_student(const json &of_class, const std::string &student)
 {
     std::vector<json> documents;
@@ -189,15 +187,8 @@ json result_of_student(const json &of_class, const std::string &student)
 
 json read_result(const std::string &file, const std::string &student)
 {
-    const bool piped = file == "-";
-    const std::string shown = piped ? "standard input" : file;
-    std::string text;
-    try {
-        text = piped ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : read_text(file);
-    } catch (const machine_error &e) { // the user named the file
-        throw usage_error(fmt::format("{}. Give the file that --json wrote.", e.what()));
-    }
-    json document = json::parse(text, nullptr, false);
+    const std::string shown = shown_file(file);
+    json document = read_json(file);
     const bool class_of = text_at(document, "schema") == class_schema;
     if (class_of && student.empty())
         throw usage_error(fmt::format("{} is of a class: say whose results with --student NAME, as "
@@ -213,6 +204,18 @@ json read_result(const std::string &file, const std::string &student)
     if (const std::string wrong = invalid(document); !wrong.empty())
         throw usage_error(
             fmt::format("{} {}. Give the file that grade --json wrote.", shown, wrong));
+    return document;
+}
+
+json read_class_results(const std::string &file)
+{
+    json document = read_json(file);
+    if (const std::string newer = newer_schema(document); !newer.empty())
+        throw usage_error(fmt::format("{} {}", shown_file(file), newer));
+    if (text_at(document, "schema") != class_schema || !member(document, "rows").is_array())
+        throw usage_error(fmt::format("{} is not of a class. Give the file that autograde --json "
+                                      "wrote.",
+                                      shown_file(file)));
     return document;
 }
 

@@ -41,14 +41,13 @@ json as_json(const std::vector<grade_row> &rows, const std::string &backend,
 json row_as_json(const grade_row &row);
 grade_row row_in(const json &from);
 
-// Reads what as_json() made. Throws usage_error, which names the file.
-json read_class_results(const std::string &file);
-
 // One student's results in what as_json() made. Throws usage_error.
 json result_of_student(const json &of_class, const std::string &student);
 
 // Reads a result that --json wrote: of one grade, or `student`'s (else empty) of a class. "-" is
 // standard input. Throws usage_error, which names the file, if it is none that can be read here.
 json read_result(const std::string &file, const std::string &student);
+// The same for what autograde --json wrote, as a whole.
+json read_class_results(const std::string &file);
 
 } // namespace cli
