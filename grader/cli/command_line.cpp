@@ -274,6 +274,9 @@ void describe_autograde(CLI::App &autograde, command_line &o)
                "arguments for sbatch of jobs without a GPU");
     add_option(autograde, "--slurm-gpu", o.autograde.slurm.gpu,
                "... of jobs with one; none: no clock");
+    add_option(autograde, "--similarity", o.autograde.similarity_folder,
+               "new folder: the files without the stub's lines, for JPlag and Dolos; and print "
+               "which are alike");
     autograde.add_flag("--without-sandbox", o.autograde.without_sandbox,
                        "run strangers' code also where it cannot be shut off from the machine");
     add_backend_and_seed(autograde, o);

@@ -16,15 +16,6 @@ namespace cli {
 
 namespace {
 
-// Marks words that a spreadsheet would take for a formula: students name the folders and files.
-std::string without_formula(const std::string &word)
-{
-    const std::string begins = word.substr(std::min(word.find_first_not_of(' '), word.size()));
-    for (const char *sign : {"=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"})
-        if (begins.starts_with(sign)) return "'" + word;
-    return word;
-}
-
 std::string shown_file(const std::string &file) { return file == "-" ? "standard input" : file; }
 
 // Returns a discarded value if the file, or standard input for "-", holds no JSON.
