@@ -274,7 +274,7 @@ void describe_autograde(CLI::App &autograde, command_line &o)
                "arguments for sbatch of jobs without a GPU");
     add_option(autograde, "--slurm-gpu", o.autograde.slurm.gpu,
                "... of jobs with one; none: no clock");
-    add_option(autograde, "--similarity", o.autograde.similarity_folder,
+    add_option(autograde, "--similarity", o.autograde.similarity,
                "new folder: the files without the stub's lines, for JPlag and Dolos; and print "
                "which are alike");
     autograde.add_flag("--without-sandbox", o.autograde.without_sandbox,

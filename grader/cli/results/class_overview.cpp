@@ -42,6 +42,7 @@ class_grade grade_of(const json &row, bool with_clock)
                   .first_failure = text_at(row, "first_failure"),
                   .sums = sums_in(row),
                   .clock = sums_in(member(row, "clock"))};
+    g.late_days = int(std::clamp(number_at(row, "late_days"), 0.0, 9999.0));
     lab_view l;
     l.points = g.sums.points;
     l.max_points = g.sums.max_points;
@@ -58,7 +59,7 @@ void add_remarks(const class_row &row, class_overview &to)
     auto add = [&](std::vector<class_remark> &list, const std::string &words) {
         list.push_back({g.student, g.lab, words});
     };
-    if (g.status == "error") return add(to.faults, g.problem);
+    if (g.fault()) return add(to.faults, g.problem);
     if (g.status == "missing") return add(to.missing, g.problem);
     for (const lab_view &l : labs_of(row.document)) {
         for (const std::string &note : open_notes(l)) add(to.open, note);
@@ -148,7 +149,7 @@ lab_overview overview_of_lab(const std::string &lab, const std::vector<const cla
         const class_grade &g = row->grade;
         l.max_points = std::max(l.max_points, g.sums.max_points);
         l.missing += g.status == "missing";
-        l.faults += g.status == "error";
+        l.faults += g.fault();
         if (g.graded()) {
             l.points.push_back(g.sums.points);
             ++bands[g.band];

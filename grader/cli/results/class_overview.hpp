@@ -14,7 +14,9 @@ struct class_grade {
     std::string student, lab, status, problem, first_failure;
     point_sums sums = {}, clock = {}; // `sums` holds the clock's points if the course counts them
     std::string band = {};            // as band_of(); of the points without the clock's
-    bool graded() const { return status != "missing" && status != "error"; }
+    int late_days = 0;
+    bool fault() const { return status == "error" || status == "unreadable"; } // no grade
+    bool graded() const { return status != "missing" && !fault(); }
 };
 
 struct verdict_count {

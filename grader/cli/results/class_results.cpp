@@ -19,7 +19,7 @@ namespace {
 std::string shown_file(const std::string &file) { return file == "-" ? "standard input" : file; }
 
 // Returns a discarded value if the file, or standard input for "-", holds no JSON.
-json read_json(const std::string &file)
+json read_document(const std::string &file)
 {
     std::string text;
     try {
@@ -179,7 +179,7 @@ json result_of_student(const json &of_class, const std::string &student)
 json read_result(const std::string &file, const std::string &student)
 {
     const std::string shown = shown_file(file);
-    json document = read_json(file);
+    json document = read_document(file);
     const bool class_of = text_at(document, "schema") == class_schema;
     if (class_of && student.empty())
         throw usage_error(fmt::format("{} is of a class: say whose results with --student NAME, as "
@@ -200,7 +200,7 @@ json read_result(const std::string &file, const std::string &student)
 
 json read_class_results(const std::string &file)
 {
-    json document = read_json(file);
+    json document = read_document(file);
     if (const std::string newer = newer_schema(document); !newer.empty())
         throw usage_error(fmt::format("{} {}", shown_file(file), newer));
     if (text_at(document, "schema") != class_schema || !member(document, "rows").is_array())

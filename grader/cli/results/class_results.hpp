@@ -13,7 +13,7 @@ namespace cli {
 // A student's grade in one lab.
 struct grade_row {
     std::string student, lab, file;
-    std::string status; // a result's: pass, fail, error, skipped; or missing
+    std::string status; // a result's: pass, fail, error, skipped; or missing, unreadable
     // Remarks on the file, why it is missing, and what its first failure is about; one line.
     std::string problem;
     double points = 0, max_points = 0, open_points = 0; // without the clock's
@@ -26,7 +26,8 @@ struct grade_row {
     bool time_of_commit = false;         // `handed_in` is a commit's time, else the file's
     std::optional<int> late_days = {};   // begun days after the due date; none: nothing was due
     json document = json::object();      // the result; empty if nothing was graded
-    bool without_grade() const { return status == "error"; } // by a fault of ours
+    // After a fault of ours, or if nobody can read what was handed in.
+    bool without_grade() const { return status == "error" || status == "unreadable"; }
     void add_problem(const std::string &words);
 };
 

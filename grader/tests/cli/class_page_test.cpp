@@ -66,11 +66,12 @@ json small_class()
                                       count),
                           ms);
     };
+    json late = class_row_of("bob", 31.5, "fail", {wrong("scale: one", 4, 300)});
+    late["late_days"] = 2;
     return class_of(
         {class_row_of("ada", 20, "fail",
                       {wrong("scale: one", 3, 100), wrong("scale: many", 7, 20)}),
-         class_row_of("bob", 31.5, "fail", {wrong("scale: one", 4, 300)}),
-         class_row_of("eve", 40, "pass", {class_case("scale: one", "PASS", "", 200)}, 10),
+         late, class_row_of("eve", 40, "pass", {class_case("scale: one", "PASS", "", 200)}, 10),
          row_without_result("mia", "missing", "there is no stub.cu"),
          row_without_result("zoe", "error", "the disk is full")});
 }
@@ -165,7 +166,8 @@ TEST_CASE("the page says all this, every tag is closed, and it loads nothing")
              {"<dt>students</dt><dd>5</dd>", "<dt>seed</dt><dd><code>1f</code></dd>",
               "<dt>workbook</dt><dd>7</dd>", "\u25b2", "median 31.5",
               "<strong>2 students</strong>, <code>scale</code>",
-              "<td>zoe</td><td>the disk is full</td>", "<td>mia</td><td>there is no stub.cu</td>"})
+              "<td>zoe</td><td>the disk is full</td>", "2 days late",
+              "<td>mia</td><td>there is no stub.cu</td>"})
             CHECK_MESSAGE(contains(page, words), words);
         CHECK_FALSE(contains(page, "http:"));
         CHECK_FALSE(contains(page, "src="));

@@ -232,7 +232,7 @@ std::string anchor(std::size_t lab) { return fmt::format("lab-{}", lab + 1); }
 std::string lab_section(const lab_overview &l, std::size_t number)
 {
     std::string text = fmt::format(
-        "<h2 id=\"{}\">{}</h2>\n<p>{} graded, {} missing, {} not graded by a fault.</p>\n"
+        "<h2 id=\"{}\">{}</h2>\n<p>{} graded, {} missing, {} not graded.</p>\n"
         "<h3>Points</h3>\n{}",
         anchor(number), words_of(l.lab), l.points.size(), l.missing, l.faults, histogram(l));
     // Bands are of labs with 40 points; where none has one, the table would say nothing.
@@ -256,16 +256,19 @@ std::string labs_table(const class_overview &all)
                    number_cell(l.points.empty() ? std::string("none")
                                                 : points_words(l.median, l.max_points)));
     }
-    return table_of({"lab", "#graded", "#missing", "#faults", "#median"}, rows);
+    return table_of({"lab", "#graded", "#missing", "#not graded", "#median"}, rows);
 }
 
 std::string grade_cell(const class_grade &g)
 {
     if (!g.graded())
         return cell(fmt::format("<small class=\"hot\">{}</small>",
-                                g.status == "error" ? "not graded: a fault" : "missing"));
+                                g.status == "error" ? "not graded: a fault" : g.status));
     std::string clock = clock_shown(g.clock);
     if (!clock.empty()) clock = "<small>clock: " + clock + "</small>";
+    if (g.late_days > 0)
+        clock += fmt::format("<small class=\"hot\">{} late</small>",
+                             plural(std::size_t(g.late_days), "day"));
     return cell(fmt::format(
         "{}{}{}", points_words(g.sums.points, g.sums.max_points, g.sums.open), clock,
         g.first_failure.empty() ? std::string()
@@ -294,7 +297,7 @@ std::string grades_table(const class_overview &all)
             cells += at == grades.end() ? cell("") : grade_cell(*at->second);
             if (at == grades.end()) continue;
             sum += at->second->graded() ? at->second->sums.points : 0;
-            faults = faults || at->second->status == "error";
+            faults = faults || at->second->fault();
         }
         if (all.labs.size() > 1)
             cells += number_cell(faults ? "not graded" : fmt::format("{:g}", sum));
@@ -339,7 +342,9 @@ std::string as_class_page(const json &of_class, bool with_clock)
     fact("workbook", words_of(all.tool));
     fact("points", with_clock ? "with those of the clock" : "without those of the clock");
     text += "</dl>\n" + labs_table(all);
-    text += "<h2>Faults of the machine or the workbook</h2>\n" + remarks_table(all.faults);
+    text += "<h2>Not graded</h2>\n<p class=\"faint\">After a fault of the machine or "
+            "the workbook, or because what was handed in cannot be read.</p>\n" +
+            remarks_table(all.faults);
     for (std::size_t i = 0; i < all.labs.size(); ++i) text += lab_section(all.labs[i], i);
     text += "<h2>Students</h2>\n" + grades_table(all);
     text += "<h2>Missing files</h2>\n" + remarks_table(all.missing);

@@ -1,6 +1,8 @@
 // Compares a class's files by their tokens, and writes them for JPlag and Dolos.
 #include "similarity.hpp"
 
+#include "class_list.hpp"
+#include "cli/results/stub_original.hpp"
 #include "cli/support/csv.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
@@ -32,13 +34,13 @@ constexpr std::size_t gram_length = 23; // tokens
 bool is_fixed_name(std::string_view name)
 {
     static const std::set<std::string_view> fixed = {
-        "auto",     "blockDim", "blockIdx", "bool",     "break",    "case",      "char",
-        "class",    "const",    "constexpr", "continue", "default", "do",        "double",
-        "else",     "enum",     "extern",   "false",    "float",    "for",       "goto",
-        "gridDim",  "if",       "inline",   "int",      "long",     "namespace", "new",
-        "nullptr",  "operator", "private",  "public",   "return",   "short",     "signed",
-        "sizeof",   "static",   "struct",   "switch",   "template", "this",      "threadIdx",
-        "true",     "typedef",  "typename", "union",    "unsigned", "using",     "void",
+        "auto",     "blockDim", "blockIdx",  "bool",     "break",    "case",      "char",
+        "class",    "const",    "constexpr", "continue", "default",  "do",        "double",
+        "else",     "enum",     "extern",    "false",    "float",    "for",       "goto",
+        "gridDim",  "if",       "inline",    "int",      "long",     "namespace", "new",
+        "nullptr",  "operator", "private",   "public",   "return",   "short",     "signed",
+        "sizeof",   "static",   "struct",    "switch",   "template", "this",      "threadIdx",
+        "true",     "typedef",  "typename",  "union",    "unsigned", "using",     "void",
         "volatile", "warpSize", "while"};
     return fixed.contains(name) || name.starts_with("cuda") || name.starts_with("__") ||
            name.starts_with("atomic");
@@ -71,9 +73,9 @@ std::size_t quoted_length(std::string_view text)
 
 std::size_t sign_length(std::string_view text)
 {
-    for (std::string_view sign : {"<<<", ">>>", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=",
-                                  "==", "!=", "<=", ">=", "<<", ">>", "&&", "||", "->", "::",
-                                  "++", "--"})
+    for (std::string_view sign :
+         {"<<<", ">>>", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "==",
+          "!=",  "<=",  ">=", "<<", ">>", "&&", "||", "->", "::", "++", "--"})
         if (text.starts_with(sign)) return sign.size();
     return 1;
 }
@@ -95,7 +97,8 @@ std::vector<std::uint64_t> tokens_of(std::string_view text)
             length = quoted_length(text);
             token = "\"";
         } else if (is_digit(text[0]) || (text[0] == '.' && text.size() > 1 && is_digit(text[1]))) {
-            length = length_while(text, [](char c) { return grading::is_name_char(c) || c == '.'; });
+            length =
+                length_while(text, [](char c) { return grading::is_name_char(c) || c == '.'; });
             token = "0";
         } else if (grading::is_name_char(text[0])) {
             length = length_while(text, grading::is_name_char);
@@ -170,15 +173,17 @@ std::string squeezed(const std::string &line)
     return result;
 }
 
-// Returns a name of a file that every system takes, and that none of `taken`, in small letters, has.
+// Returns a name of a file that every system takes, and that none of `taken`, in small letters,
+// has.
 std::string file_name_for(const std::string &student, std::set<std::string> &taken)
 {
     constexpr std::size_t max_length = 80;
     std::string stem;
     for (char c : student.substr(0, max_length))
-        stem += grading::is_name_char(c) || (c == '.' && !stem.empty()) || (c == '-' && !stem.empty())
-                    ? c
-                    : '_';
+        stem +=
+            grading::is_name_char(c) || (c == '.' && !stem.empty()) || (c == '-' && !stem.empty())
+                ? c
+                : '_';
     if (stem.empty()) stem = "student";
     std::string name = stem;
     for (int n = 2; !taken.insert(lower(name)).second; ++n) name = fmt::format("{}_{}", stem, n);
@@ -199,16 +204,20 @@ std::string pairs_said(const std::string &lab, const std::vector<similar_pair> &
                        std::size_t files, const std::string &all_pairs, int width)
 {
     constexpr std::size_t max_shown = 10;
-    std::string text = fmt::format("\n{}\n", wrapped(fmt::format(
-        "{}: of {}, {} of {} have at least {} of one file's own tokens in common.", lab,
-        plural(files, "file"), pairs.size(), plural(files * (files - (files > 0)) / 2, "pair"),
-        percent(similarity_threshold)), width, 2));
+    std::string text = fmt::format(
+        "\n{}\n",
+        wrapped(
+            fmt::format("{}: of {}, {} of {} have at least {} of one file's own tokens in common.",
+                        lab, plural(files, "file"), pairs.size(),
+                        plural(files * (files - (files > 0)) / 2, "pair"),
+                        percent(similarity_threshold)),
+            width, 2));
     for (std::size_t i = 0; i < std::min(pairs.size(), max_shown); ++i) {
         const similar_pair &p = pairs[i];
-        text += fmt::format("  {}\n", wrapped(fmt::format("{:>5} of {}, {} of {}",
-                                                          percent(p.of_first), p.first,
-                                                          percent(p.of_second), p.second),
-                                              width, 8, 2));
+        text +=
+            fmt::format("  {}\n", wrapped(fmt::format("{:>5} of {}, {} of {}", percent(p.of_first),
+                                                      p.first, percent(p.of_second), p.second),
+                                          width, 8, 2));
     }
     if (pairs.size() > max_shown)
         text += fmt::format("  {}\n", wrapped(fmt::format("and {} more: {} has all",
@@ -266,9 +275,11 @@ std::string write_similarity(const std::string &folder, const std::vector<compar
 {
     std::string table = csv_line({"lab", "student", "share", "other", "share_of_other"});
     const std::string all_pairs = folder + "/pairs.csv";
-    std::string text = "\n" + wrapped("Similarity. This is no proof: short tasks have similar "
-                                      "answers. Read both files before you judge.",
-                                      width, 0) + "\n";
+    std::string text = "\n" +
+                       wrapped("Similarity. This is no proof: short tasks have similar "
+                               "answers. Read both files before you judge.",
+                               width, 0) +
+                       "\n";
     for (const auto &[lab, given] : given_of_lab) {
         const std::string of_lab = folder + "/" + lab;
         make_folder(of_lab);
@@ -295,6 +306,32 @@ std::string write_similarity(const std::string &folder, const std::vector<compar
     }
     write_atomically(all_pairs, table);
     return text;
+}
+
+std::string compare_class(const toolchain &t, const std::vector<std::string> &labs,
+                          const std::vector<grade_row> &rows, const std::string &folder, int width)
+{
+    constexpr std::size_t max_bytes = 1 << 20; // a solution has some ten thousand
+    std::map<std::string, given_code> given;
+    for (const std::string &name : labs) {
+        const lab &l = lab_called(t, name);
+        const std::string original = original_stub(t, l).text;
+        given[name] = {original.empty() ? text_of(t.stub(l)) : original,
+                       text_of(t.source(l, "naive"))};
+    }
+    std::vector<compared_file> files;
+    std::string too_long;
+    for (const grade_row &row : rows) {
+        std::string text = text_of(row.file);
+        if (text.size() > max_bytes)
+            too_long += fmt::format("{}{}", too_long.empty() ? "" : ", ", row.student);
+        else
+            files.push_back({row.student, row.lab, std::move(text)});
+    }
+    std::string said = write_similarity(folder, files, given, width);
+    if (!too_long.empty())
+        said += wrapped("Left out, being larger than 1 MiB: " + too_long, width, 2) + "\n";
+    return said;
 }
 
 } // namespace cli
