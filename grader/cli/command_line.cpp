@@ -150,6 +150,8 @@ zero. What a submission or a compiler wrote is cut and made safe.
                  file that GITHUB_STEP_SUMMARY names
   json           the student's own result, which ./workbook appeal takes
   text           for people
+  page           a whole class, so without --student: one page of HTML with points,
+                 verdicts, common mistakes, slow cases and faults
 
 Exit status: 0 it was converted, whatever the grade; 2 wrong usage, or RESULT is
 none; 99 the machine could not write it.)";
@@ -294,6 +296,9 @@ void describe_autograde(CLI::App &autograde, command_line &o)
                "... of jobs with one; none: no clock");
     add_option(autograde, "--held-back-seed", o.autograde.held_back_seed,
                "hexadecimal: for held-back cases; none: a random one, kept in --json");
+    add_option(autograde, "--similarity", o.autograde.similarity,
+               "new folder: the files without the stub's lines, for JPlag and Dolos; and print "
+               "which are alike");
     autograde.add_flag("--without-sandbox", o.autograde.without_sandbox,
                        "run strangers' code also where it cannot be shut off from the machine");
     add_backend_and_seed(autograde, o);
@@ -306,7 +311,8 @@ void describe_convert(CLI::App &convert, command_line &o)
         ->required();
     convert.add_option("--to", o.convert.format, "the form to write")
         ->required()
-        ->check(CLI::IsMember({"junit", "gradescope", "github", "prairielearn", "json", "text"}));
+        ->check(CLI::IsMember(
+            {"junit", "gradescope", "github", "prairielearn", "json", "text", "page"}));
     add_option(convert, "--output", o.convert.output, "file to write; none: standard output");
     add_option(convert, "--student", o.convert.student, "of a class: whose results");
     convert.add_flag("--clock", o.convert.clock,

@@ -22,21 +22,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Returns a student's file, or nothing if it would not be graded.
-std::string text_of(const std::string &path)
-{
-    constexpr std::uintmax_t max_bytes = 16 << 20;
-    std::error_code unreadable;
-    if (!fs::is_regular_file(fs::symlink_status(path, unreadable))) return {};
-    std::uintmax_t size = fs::file_size(path, unreadable);
-    if (unreadable || size > max_bytes) return {};
-    try {
-        return read_text(path);
-    } catch (const machine_error &) { // its row will report it
-        return {};
-    }
-}
-
 // The student's folder that holds the file; empty for a single file.
 std::string folder_with(const student_files &student, const std::string &file)
 {
@@ -48,7 +33,7 @@ std::string folder_with(const student_files &student, const std::string &file)
 class_work work_on(const lab &l, const student_files &student, const std::string &file)
 {
     class_work w{.of = &l, .owner = student.name, .row = {}};
-    w.row.student = on_one_line(student.name, 200);
+    w.row.student = student.shown;
     w.row.lab = l.name;
     w.row.file = file;
     if (file.empty()) return w;
@@ -62,6 +47,20 @@ class_work work_on(const lab &l, const student_files &student, const std::string
 }
 
 } // namespace
+
+std::string text_of(const std::string &path)
+{
+    constexpr std::uintmax_t max_bytes = 16 << 20;
+    std::error_code unreadable;
+    if (!fs::is_regular_file(fs::symlink_status(path, unreadable))) return {};
+    std::uintmax_t size = fs::file_size(path, unreadable);
+    if (unreadable || size > max_bytes) return {};
+    try {
+        return read_text(path);
+    } catch (const machine_error &) { // its row will report it
+        return {};
+    }
+}
 
 const class_work &class_entry::counted() const
 {
@@ -114,7 +113,7 @@ std::vector<class_entry> entries_of(const toolchain &t, const std::vector<studen
                 w.row.clock.max_points = offered[name].clock;
                 w.row.held_back.max_points = offered[name].held_back;
                 if (!w.row.file.empty()) continue;
-                w.row.status = h.unreadable ? "error" : "missing";
+                w.row.status = h.unreadable ? "unreadable" : "missing";
                 w.row.problem = h.problem;
                 w.finished = true;
             }

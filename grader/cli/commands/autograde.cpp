@@ -5,6 +5,7 @@
 #include "cli/class/class_list.hpp"
 #include "cli/class/due_dates.hpp"
 #include "cli/class/results_folder.hpp"
+#include "cli/class/similarity.hpp"
 #include "cli/grading/backend.hpp"
 #include "cli/results/lab_names.hpp"
 #include "cli/submission/ninja.hpp"
@@ -233,7 +234,7 @@ json class_document(const std::vector<grade_row> &rows, const grade_options &opt
 std::vector<std::string> names_of(const std::vector<student_files> &students)
 {
     std::vector<std::string> names;
-    for (const student_files &s : students) names.push_back(on_one_line(s.name, 200));
+    for (const student_files &s : students) names.push_back(s.shown);
     return names;
 }
 
@@ -250,6 +251,7 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
     if (names.empty()) throw usage_error("this workbook has no labs yet");
     require_writable("--csv", wanted.csv_file);
     require_writable("--json", wanted.json_file);
+    if (!wanted.similarity.empty()) require_similarity_folder(wanted.similarity);
     const due_dates due(wanted.due, wanted.extensions, names_of(handed.students), names);
     const json before = wanted.against.empty() ? json() : read_class_results(wanted.against);
     progress_line progress;
@@ -367,12 +369,13 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
     auto refused = std::ranges::count_if(rows, [](const grade_row &row) {
         return row.status != "error" && row.verdicts.contains("SUBMISSION_INVALID");
     });
-    auto missing = count("missing"), faults = count("error");
-    std::string sums =
-        fmt::format("{} graded, {} refused, {} missing, {} not graded by a fault of ours (backend "
-                    "{}, seed {}); kept in {}",
-                    rows.size() - std::size_t(refused + missing + faults), refused, missing, faults,
-                    options.backend, options.seed, shell_word(folder.path()));
+    auto missing = count("missing"), faults = count("error"), unreadable_rows = count("unreadable");
+    std::string sums = fmt::format(
+        "{} graded, {} refused, {} missing, {}{} not graded by a fault of ours "
+        "(backend {}, seed {}); kept in {}",
+        rows.size() - std::size_t(refused + missing + faults + unreadable_rows), refused, missing,
+        unreadable_rows > 0 ? fmt::format("{} unreadable, ", unreadable_rows) : "", faults,
+        options.backend, options.seed, shell_word(folder.path()));
     fmt::print("\n{}\n", wrapped(sums, out.width, 2));
     if (faults > 0)
         fmt::print("{}\n",
@@ -383,6 +386,8 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
     if (!unkept.empty())
         throw machine_error(fmt::format("Some rows are not in {}: {}", folder.path(), unkept));
     require_whole({csv, document}, rows.size());
+    if (!wanted.similarity.empty())
+        fmt::print("{}", compare_class(t, names, rows, wanted.similarity, out.width));
     return faults > 0 ? infrastructure : passed;
 }
 

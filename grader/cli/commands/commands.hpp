@@ -77,6 +77,7 @@ struct autograde_options {
     which_file which = which_file::only;
     std::string due, extensions;  // as for due_dates; empty: none
     std::string against;          // what --json wrote earlier; empty: nothing to compare with
+    std::string similarity;       // a new folder, as for write_similarity; empty: none
     std::string engine = "local"; // or slurm
     slurm_jobs slurm;
     bool without_sandbox = false;    // also grade where no sandbox is available

@@ -2,6 +2,7 @@
 #include "commands.hpp"
 
 #include "cli/results/class_results.hpp"
+#include "cli/results/formats/class_page.hpp"
 #include "cli/results/formats/formats.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
@@ -77,10 +78,23 @@ std::string as_one_result(const json &document)
     return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
+std::string class_page_of(const convert_options &options)
+{
+    if (!options.student.empty())
+        throw usage_error("--to page shows a whole class: leave --student out, or write the "
+                          "student's own result with --to text.");
+    return as_class_page(read_class_results(options.file), options.clock);
+}
+
 } // namespace
 
 int convert_command(const convert_options &options)
 {
+    auto write = [&](const std::string &text) {
+        options.output.empty() ? print(text) : write_file(options.output, text);
+        return passed;
+    };
+    if (options.format == "page") return write(class_page_of(options));
     json document = read_result(options.file, options.student);
     // Gradescope hides them itself until its grades are published.
     if (!options.published && options.format != "gradescope")
@@ -97,8 +111,7 @@ int convert_command(const convert_options &options)
                        : options.format == "gradescope"   ? as_gradescope(document)
                        : options.format == "prairielearn" ? as_prairielearn(document)
                                                           : as_text(document);
-    options.output.empty() ? print(text) : write_file(options.output, text);
-    return passed;
+    return write(text);
 }
 
 } // namespace cli

@@ -16,13 +16,19 @@ namespace cli {
 
 namespace {
 
-// Marks words that a spreadsheet would take for a formula: students name the folders and files.
-std::string without_formula(const std::string &word)
+std::string shown_file(const std::string &file) { return file == "-" ? "standard input" : file; }
+
+// Returns a discarded value if the file, or standard input for "-", holds no JSON.
+json read_document(const std::string &file)
 {
-    const std::string begins = word.substr(std::min(word.find_first_not_of(' '), word.size()));
-    for (const char *sign : {"=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"})
-        if (begins.starts_with(sign)) return "'" + word;
-    return word;
+    std::string text;
+    try {
+        text = file == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {})
+                           : read_text(file);
+    } catch (const machine_error &e) { // the user named the file
+        throw usage_error(fmt::format("{}. Give the file that --json wrote.", e.what()));
+    }
+    return json::parse(text, nullptr, false);
 }
 
 std::string verdict_words(const grade_row &row)
@@ -148,23 +154,6 @@ grade_row row_in(const json &from)
     return row;
 }
 
-json read_class_results(const std::string &file)
-{
-    std::string text;
-    try {
-        text = read_text(file);
-    } catch (const machine_error &e) { // the user named the file
-        throw usage_error(fmt::format("{}. Give the file that autograde --json wrote.", e.what()));
-    }
-    json document = json::parse(text, nullptr, false);
-    if (const std::string newer = newer_schema(document); !newer.empty())
-        throw usage_error(fmt::format("{} {}", file, newer));
-    if (text_at(document, "schema") != class_schema || !member(document, "rows").is_array())
-        throw usage_error(
-            fmt::format("{} is not of a class. Give the file that autograde --json wrote.", file));
-    return document;
-}
-
 json result_of_student(const json &of_class, const std::string &student)
 {
     std::vector<json> documents;
@@ -202,15 +191,8 @@ json result_of_student(const json &of_class, const std::string &student)
 
 json read_result(const std::string &file, const std::string &student)
 {
-    const bool piped = file == "-";
-    const std::string shown = piped ? "standard input" : file;
-    std::string text;
-    try {
-        text = piped ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : read_text(file);
-    } catch (const machine_error &e) { // the user named the file
-        throw usage_error(fmt::format("{}. Give the file that --json wrote.", e.what()));
-    }
-    json document = json::parse(text, nullptr, false);
+    const std::string shown = shown_file(file);
+    json document = read_document(file);
     const bool class_of = text_at(document, "schema") == class_schema;
     if (class_of && student.empty())
         throw usage_error(fmt::format("{} is of a class: say whose results with --student NAME, as "
@@ -226,6 +208,18 @@ json read_result(const std::string &file, const std::string &student)
     if (const std::string wrong = invalid(document); !wrong.empty())
         throw usage_error(
             fmt::format("{} {}. Give the file that grade --json wrote.", shown, wrong));
+    return document;
+}
+
+json read_class_results(const std::string &file)
+{
+    json document = read_document(file);
+    if (const std::string newer = newer_schema(document); !newer.empty())
+        throw usage_error(fmt::format("{} {}", shown_file(file), newer));
+    if (text_at(document, "schema") != class_schema || !member(document, "rows").is_array())
+        throw usage_error(fmt::format("{} is not of a class. Give the file that autograde --json "
+                                      "wrote.",
+                                      shown_file(file)));
     return document;
 }
 

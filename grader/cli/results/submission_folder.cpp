@@ -7,7 +7,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <map>
 #include <regex>
@@ -27,8 +31,9 @@ bool is_source(const std::string &name) { return fs::path(name).extension() == "
 
 bool is_archive(const std::string &name)
 {
-    static const std::set<std::string> ends = {".zip", ".gz", ".tgz", ".xz", ".tar", ".7z", ".rar"};
-    return ends.contains(fs::path(name).extension().string());
+    static const std::set<std::string> ends = {".zip", ".gz",  ".tgz", ".xz", ".tar",
+                                               ".7z",  ".rar", ".bz2", ".zst"};
+    return ends.contains(lower(fs::path(name).extension().string()));
 }
 
 std::string lab_in(const std::string &name, const std::vector<std::string> &labs)
@@ -45,6 +50,14 @@ const std::regex &moodle()
     return form;
 }
 
+// "lovelaceada_LATE_123_45678_REST". The submission id, the second number, has more digits than a
+// lab's number.
+const std::regex &canvas()
+{
+    static const std::regex form(R"((.+?)(?:_LATE)?(_\d+)_\d{3,}_(.+))");
+    return form;
+}
+
 std::string owner_of_folder(const std::string &name)
 {
     std::smatch m;
@@ -55,16 +68,24 @@ std::string owner_of_folder(const std::string &name)
 std::pair<std::string, std::string> owner_of_file(const std::string &name,
                                                   const std::vector<std::string> &labs)
 {
-    // The submission id, the second number, has more digits than a lab's number.
-    static const std::regex canvas(R"((.+?)(?:_LATE)?(_\d+)_\d{3,}_(.+))");
     std::smatch m;
     if (std::regex_match(name, m, moodle())) return {m[1], m[2]};
-    if (std::regex_match(name, m, canvas)) return {m.str(1) + m.str(2), m[3]};
+    if (std::regex_match(name, m, canvas())) return {m.str(1) + m.str(2), m[3]};
     std::string stem = fs::path(name).stem().string(), who = stem, lab = lab_in(stem, labs);
     if (!lab.empty()) who.erase(who.find(lab), lab.size());
     static const std::regex bare(R"([-_. ]*(.*?)(?:[-_. ]+stub)?[-_. ]*)");
     if (!std::regex_match(who, m, bare) || m.length(1) == 0) return {stem, name};
     return {m[1], name};
+}
+
+// Returns the student of an archive whose name is of a course system's form; else nothing, because
+// "all.zip" may be a whole class's.
+std::string owner_of_archive(const std::string &name)
+{
+    std::smatch m;
+    if (std::regex_match(name, m, moodle())) return m[1];
+    if (std::regex_match(name, m, canvas())) return m.str(1) + m.str(2);
+    return {};
 }
 
 // Folders that the workbook itself creates hold copies of stubs, which are not submissions.
@@ -76,7 +97,8 @@ bool made_by_workbook(const std::string &name)
 // Searches below a folder without following links.
 struct search {
     std::string lab;
-    std::vector<std::string> found = {}, links = {}, archives = {}, others = {};
+    std::vector<std::string> archives = {};
+    std::vector<std::string> found = {}, links = {}, others = {};
     std::vector<std::string> unreadable = {};   // with the reason
     std::vector<student_files::lone_file> lone; // at the top level of the folder
     std::size_t seen = 0;
@@ -137,6 +159,14 @@ std::string shown(const std::string &path, const student_files &student)
         if (path.starts_with(folder + "/"))
             return on_one_line(fs::path(path).lexically_relative(folder).string(), 200);
     return base(path);
+}
+
+// False for a file that this process has no right to read. A link is judged where it is read.
+bool may_be_read(const std::string &path)
+{
+    std::error_code gone;
+    return !fs::is_regular_file(fs::symlink_status(path, gone)) ||
+           faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) == 0 || errno != EACCES;
 }
 
 // Lists some files that the student's folders do hold, for a message that none was found.
@@ -200,6 +230,9 @@ class_files read_class(const std::string &folder, const std::vector<std::string>
         } else if (is_source(name) && fs::exists(e.path(), unknown)) {
             const auto [student, own_name] = owner_of_file(name, labs);
             by_name[student].files.push_back({e.path().string(), own_name});
+        } else if (const std::string owner = is_archive(name) ? owner_of_archive(name) : "";
+                   !owner.empty()) {
+            by_name[owner].archives.push_back(e.path().string());
         } else {
             all.skipped.push_back(name);
         }
@@ -209,8 +242,14 @@ class_files read_class(const std::string &folder, const std::vector<std::string>
                                       "or a file per student. {}",
                                       shell_word(sanitized(folder, 400)),
                                       all.skipped.empty() ? "It is empty" : "Unpack archives"));
+    std::set<std::string> taken;
     for (auto &[name, student] : by_name) {
         student.name = name;
+        // Names that differ only in what cannot be shown would be one student's in a table.
+        const std::string shown = on_one_line(name, 200);
+        student.shown = shown;
+        for (int n = 2; !taken.insert(student.shown).second; ++n)
+            student.shown = fmt::format("{} ({})", shown, n);
         std::sort(student.folders.begin(), student.folders.end());
         all.students.push_back(std::move(student));
     }
@@ -221,9 +260,10 @@ class_files read_class(const std::string &folder, const std::vector<std::string>
 handed_in find_file(const student_files &student, const std::string &lab, bool only_lab,
                     const std::vector<std::string> &labs)
 {
-    search s{.lab = lab, .lone = student.files};
+    search s{.lab = lab, .archives = student.archives, .lone = student.files};
     for (const std::string &folder : student.folders) {
-        if (fs::is_symlink(fs::symlink_status(folder)))
+        std::error_code gone;
+        if (fs::is_symlink(fs::symlink_status(folder, gone)))
             return {.problem = "the student's folder is a link, which is not followed"};
         s.look(folder, 0);
     }
@@ -236,6 +276,9 @@ handed_in find_file(const student_files &student, const std::string &lab, bool o
         return {.problem = fmt::format("there are {} files for it: {} and {}", s.found.size(),
                                        shown(s.found[0], student), shown(s.found[1], student)),
                 .files = s.found};
+    if (s.found.size() == 1 && !may_be_read(s.found[0]))
+        return {.problem = shown(s.found[0], student) + " cannot be read: permission denied",
+                .unreadable = true};
     if (s.found.size() == 1) return {.file = s.found[0], .files = s.found};
     if (!s.unreadable.empty())
         return {.problem = s.unreadable[0] + "; nobody knows what is in it", .unreadable = true};

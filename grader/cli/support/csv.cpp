@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -52,6 +53,14 @@ bool split_csv(const std::string &line, std::vector<std::string> &words)
 }
 
 } // namespace
+
+std::string without_formula(const std::string &word)
+{
+    const std::string begins = word.substr(std::min(word.find_first_not_of(' '), word.size()));
+    for (const char *sign : {"=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"})
+        if (begins.starts_with(sign)) return "'" + word;
+    return word;
+}
 
 std::string csv_line(const std::vector<std::string> &words)
 {
