@@ -1,6 +1,7 @@
 // Describes the commands and options, and explains words that none of them takes.
 #include "command_line.hpp"
 
+#include "cli/results/student_edition.hpp"
 #include "cli/submission/toolchain.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/strings.hpp"
@@ -21,6 +22,7 @@ constexpr const char *about = "CUDA labs, graded by the workbook's simulator, an
 struct installed_labs {
     std::string lab = "02_coalescing"; // the first one, for examples
     bool solutions = true;
+    std::string source_root = {};
 };
 
 installed_labs find_installed_labs()
@@ -28,10 +30,19 @@ installed_labs find_installed_labs()
     try {
         toolchain t = read_toolchain(toolchain_path());
         for (const lab &l : t.labs)
-            if (!l.test) return {l.name, l.solutions};
+            if (!l.test) return {l.name, l.solutions, t.source_root};
     } catch (const machine_error &) { // a broken build folder: commands report it, help need not
     }
     return {};
+}
+
+// The answer to --version: "CUDA workbook 0.2.0, the student edition of commit 0123456789ab".
+std::string version_words(const installed_labs &here)
+{
+    std::string words = fmt::format("CUDA workbook {}", tool_version);
+    if (here.source_root.empty() || !is_student_edition(here.source_root)) return words;
+    return words + fmt::format(", the student edition of commit {}",
+                               read_edition(here.source_root).commit.substr(0, 12));
 }
 
 std::string examples(const installed_labs &here)
@@ -61,6 +72,12 @@ Keep it open beside your editor. It looks at the file five times a second, so
 that any editor and any network folder will do, and grades each new text once; a
 save during a grade begins a new one. Keys: h one more hint, r grade again on
 new inputs, q quit. Inputs stay the same until r.)";
+constexpr const char *about_update = R"(
+Run it in the new edition. It copies each stub that you have edited in the folder
+OLD, your points, the hints that you had, and what reset has kept. Where the stub
+itself has changed, or you have begun on the new one, your file is put beside it
+as stub.cu.mine. OLD is only read, and nothing that you wrote is overwritten; it
+can be repeated.)";
 constexpr const char *about_tests = R"(
 Builds everything in build-test/ and runs the tests, or only those whose names
 are given, as meson.build has them: ./workbook test text_test. They are about
@@ -93,10 +110,17 @@ grade --submission does, on the same inputs, and shut off from the machine, or
 not at all: on the simulator, on all cores; then on the GPU, if there is one,
 one file at a time.
 
+An instructor's own cases in labs/LAB/held_back.cpp have columns of their own,
+and only --json holds them; convert shows them with --published alone.
+
 Points that nothing here can judge are open, neither reached nor lost: behind
 the table stands whose they are, and why. Those of the clock have a column of
-their own. A row that a fault of the machine left
-ungraded has no points, which is not zero.
+their own. A row that a fault of the machine left ungraded has no points, which
+is not zero.
+
+Each grade is kept in FOLDER.results as soon as it is there. After Ctrl-C or a
+kill the same command goes on; it also grades files that have changed, and what
+a fault left ungraded.
 
 Exit status: 0 every file that is there was graded, whatever its points; 99 one
 was not, by a fault of the machine or the workbook, or a table was not written.)";
@@ -130,6 +154,8 @@ zero. What a submission or a compiler wrote is cut and made safe.
                  file that GITHUB_STEP_SUMMARY names
   json           the student's own result, which ./workbook appeal takes
   text           for people
+  page           a whole class, so without --student: one page of HTML with points,
+                 verdicts, common mistakes, slow cases and faults
 
 With --lms, RESULT is what autograde --json wrote, of a whole class, and FILE
 the grading worksheet or the grades that Moodle exports, or the gradebook that
@@ -257,6 +283,33 @@ void describe_autograde(CLI::App &autograde, command_line &o)
     add_labs(autograde, o);
     add_option(autograde, "--csv", o.autograde.csv_file, "write a row per student and lab");
     add_option(autograde, "--json", o.autograde.json_file, "the same with every case");
+    add_option(autograde, "--results", o.autograde.results,
+               "folder that keeps each grade; none: FOLDER.results");
+    autograde.add_flag("--anew", o.autograde.anew, "grade also what that folder has");
+    CLI::Option *newest = autograde.add_flag_callback(
+        "--newest", [&o] { o.autograde.which = which_file::newest; },
+        "of several files of a student, the newest counts");
+    autograde
+        .add_flag_callback(
+            "--best", [&o] { o.autograde.which = which_file::best; }, "... the best counts")
+        ->excludes(newest);
+    add_option(autograde, "--due", o.autograde.due, "count late days from 2026-12-01T23:59 on");
+    add_option(autograde, "--extensions", o.autograde.extensions,
+               "a CSV file: student,lab,due; +3 is three days more");
+    add_option(autograde, "--against", o.autograde.against,
+               "an earlier --json: whose points move, and why");
+    autograde
+        .add_option("--engine", o.autograde.engine, "local (default); slurm: jobs of a cluster")
+        ->check(CLI::IsMember({"local", "slurm"}));
+    add_option(autograde, "--slurm-cpu", o.autograde.slurm.cpu,
+               "arguments for sbatch of jobs without a GPU");
+    add_option(autograde, "--slurm-gpu", o.autograde.slurm.gpu,
+               "... of jobs with one; none: no clock");
+    add_option(autograde, "--held-back-seed", o.autograde.held_back_seed,
+               "hexadecimal: for held-back cases; none: a random one, kept in --json");
+    add_option(autograde, "--similarity", o.autograde.similarity,
+               "new folder: the files without the stub's lines, for JPlag and Dolos; and print "
+               "which are alike");
     autograde.add_flag("--without-sandbox", o.autograde.without_sandbox,
                        "run strangers' code also where it cannot be shut off from the machine");
     add_backend_and_seed(autograde, o);
@@ -269,11 +322,13 @@ void describe_convert(CLI::App &convert, command_line &o)
         ->required();
     convert.add_option("--to", o.convert.format, "the form to write")
         ->check(CLI::IsMember({"autolab", "classroom50", "coderunner", "github", "gradescope",
-                               "json", "junit", "prairielearn", "text"}));
+                               "json", "junit", "page", "prairielearn", "text"}));
     add_option(convert, "--output", o.convert.output, "file to write; none: standard output");
     add_option(convert, "--student", o.convert.student, "of a class: whose results");
     convert.add_flag("--clock", o.convert.clock,
                      "count the points of the clock: 50 a lab instead of 40");
+    convert.add_flag("--published", o.convert.published,
+                     "show held-back cases, and count their points on top");
     convert.add_flag("--leaderboard", o.convert.leaderboard,
                      "gradescope: also rank the measured speedups before the class");
     add_option(convert, "--committed", o.convert.committed_at,
@@ -301,6 +356,8 @@ void describe(CLI::App &app, command_line &o, const installed_labs &here)
     app.footer(examples(here));
     app.require_subcommand(0, 1);
     app.set_help_flag("-h,--help", "print this help and exit");
+    app.set_version_flag(
+        "--version", [&here] { return version_words(here); }, "print the version and exit");
     auto add = [&](const char *name, const char *does) -> CLI::App & {
         return *app.add_subcommand(name, does);
     };
@@ -325,6 +382,10 @@ void describe(CLI::App &app, command_line &o, const installed_labs &here)
     add_one_lab(reset, o);
     reset.add_flag("--yes", o.agreed, "do not ask");
 
+    CLI::App &update = add("update", "carry your work over from an older edition");
+    update.footer(about_update);
+    add_option(update, "OLD", o.older, "the folder of the older edition")->required();
+
     describe_appeal(add("appeal", "make a grade that you were given again"), o);
 
     // The launcher runs the tests itself; this program only prints the help.
@@ -348,6 +409,11 @@ void describe(CLI::App &app, command_line &o, const installed_labs &here)
     release.add_flag("!--without-proof", o.release.proof, "only write it: some seconds");
 
     describe_autograde(add("autograde", "instructors: grade a class's files"), o);
+    CLI::App &task = add("class-task", "what a job of autograde --engine slurm runs");
+    task.group("");
+    add_option(task, "FOLDER", o.task.folder, "of the results")->required();
+    add_option(task, "LIST", o.task.list, "of the tasks")->required();
+    task.add_option("INDEX", o.task.index, "in that list")->required();
     describe_convert(add("convert", "instructors: a result for your course system"), o);
 
     // A student's help leaves out what is for instructors, and what shows worked solutions.
@@ -411,10 +477,11 @@ int refuse(const CLI::App &app, const CLI::ParseError &e)
 std::optional<int> parse_command_line(int count, char **words, command_line &to)
 {
     CLI::App app(about, "./workbook");
-    describe(app, to, find_installed_labs());
+    const installed_labs here = find_installed_labs();
+    describe(app, to, here);
     try {
         app.parse(count, words);
-    } catch (const CLI::CallForHelp &e) {
+    } catch (const CLI::Success &e) { // the help or the version is to be printed
         return app.exit(e);
     } catch (const CLI::ParseError &e) {
         return refuse(app, e);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 namespace grading {
 
@@ -14,6 +15,31 @@ namespace {
 
 std::size_t current = 0;
 std::string lab;
+double left_out = 0;
+
+std::vector<std::string> &faults()
+{
+    static std::vector<std::string> all;
+    return all;
+}
+
+// The file itself marks its cases, so that none can be shown by a forgotten word.
+bool in_held_back_file(const doctest::detail::TestCase &test)
+{
+    return std::filesystem::path(test.m_file.c_str()).filename() == "held_back.cpp";
+}
+
+// A name chooses a case and its inputs, and the clock has gates only for a lab's own cases.
+void look_for_faults(const doctest::detail::TestCase &test, double clock)
+{
+    const std::string place =
+        fmt::format("{}:{}: the case \"{}\"", test.m_file.c_str(), test.m_line, test.m_name);
+    if (std::ranges::find(records(), test.m_name, &case_record::test) != records().end())
+        faults().push_back(place + " has the name of another case: rename one of them");
+    if (in_held_back_file(test) && clock > 0)
+        faults().push_back(place + " is held back and has points of the clock, which only a lab's "
+                                   "grade.cpp gives: make them 0");
+}
 
 } // namespace
 
@@ -22,6 +48,22 @@ std::vector<case_record> &records()
     static std::vector<case_record> all;
     return all;
 }
+
+const std::vector<std::string> &case_faults() { return faults(); }
+
+void put_held_back_last()
+{
+    std::ranges::stable_partition(records(), [](const case_record &r) { return !r.held_back; });
+}
+
+void leave_out_held_back()
+{
+    for (const case_record &r : records())
+        if (r.held_back) left_out += r.max_points;
+    std::erase_if(records(), [](const case_record &r) { return r.held_back; });
+}
+
+double points_left_out() { return left_out; }
 
 case_record &current_case()
 {
@@ -83,8 +125,10 @@ void set_lab_name(std::string name) { lab = std::move(name); }
 
 void case_points::fill(doctest::detail::TestCase &test) const
 {
+    look_for_faults(test, clock);
     case_record r;
     r.name = r.test = test.m_name;
+    r.held_back = in_held_back_file(test);
     r.what = what;
     r.max_points = points;
     // A grid is often as large as the device's occupancy allows. With few multiprocessors, few

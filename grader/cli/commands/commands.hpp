@@ -3,6 +3,8 @@
 // find_labs() take them.
 #pragma once
 
+#include "cli/class/class_list.hpp"
+#include "cli/class/slurm.hpp"
 #include "cli/grading/grader_run.hpp"
 
 #include <string>
@@ -48,6 +50,13 @@ int hint_command(const toolchain &t, const std::string &word, const hint_options
 // terminal unless `agreed`; throws usage_error if there is no terminal to ask on.
 int reset_command(const toolchain &t, const std::string &word, bool agreed);
 
+// Carries a student's work over from the older student edition in `folder`: edited stubs, points,
+// hints, and files that `reset` kept. A stub that changed in this edition or was edited here stays;
+// the student's file is put beside it as stub.cu.mine. The older edition is only read, each file is
+// written atomically, and a command that was stopped can be repeated. Throws usage_error if the
+// folder is no older edition, and machine_error if something cannot be read or written.
+int update_command(const toolchain &t, const std::string &folder);
+
 struct release_options {
     std::string folder;             // must not exist yet, or be empty
     std::vector<std::string> words; // the labs in it; none: all
@@ -63,9 +72,19 @@ std::vector<std::vector<std::string>> commands_of(const std::string &page);
 struct autograde_options {
     std::string folder;              // as read_class takes it
     std::string csv_file, json_file; // empty: none
+    std::string results;             // the folder that keeps each grade; empty: beside `folder`
+    bool anew = false;               // grade also what that folder has
+    which_file which = which_file::only;
+    std::string due, extensions;  // as for due_dates; empty: none
+    std::string against;          // what --json wrote earlier; empty: nothing to compare with
+    std::string similarity;       // a new folder, as for write_similarity; empty: none
+    std::string engine = "local"; // or slurm
+    slurm_jobs slurm;
     bool without_sandbox = false;    // also grade where no sandbox is available
+    std::string held_back_seed = {}; // hexadecimal, for held-back cases; empty: a random one
 };
-// Grades a folder of students' files. Returns 0 if every existing file was graded, whatever its
+// Grades a folder of students' files, and keeps each grade in a folder of results, from which the
+// next call goes on. Returns 0 if every existing file was graded, whatever its
 // points, and infrastructure if one was not through a fault of ours. Throws machine_error if there
 // is no sandbox, and at the end if a table could not be written or printed completely.
 int autograde_command(const toolchain &t, const std::vector<std::string> &words,
@@ -76,6 +95,7 @@ struct convert_options {
     std::string output;            // empty: standard output
     std::string student;           // one of a class; empty: `file` is one result
     bool clock = false;            // the course counts the points of the clock
+    bool published = false;        // show and count the held-back cases
     bool leaderboard = false;      // gradescope: also rank the measured speedups
     std::string committed_at = {}; // classroom50: the graded commit's time
     // A class's grades as a column of a gradebook, instead of `format`.

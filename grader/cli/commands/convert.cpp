@@ -2,6 +2,7 @@
 #include "commands.hpp"
 
 #include "cli/results/class_results.hpp"
+#include "cli/results/formats/class_page.hpp"
 #include "cli/results/formats/formats.hpp"
 #include "cli/results/grade_columns.hpp"
 #include "cli/support/errors.hpp"
@@ -73,17 +74,18 @@ void convert_for_github(const json &document, const std::string &output)
     print(as_annotations(document));
 }
 
-// A student's own result, out of a class's, without the cases that are held back: their points stay
-// in the lab's sums.
-std::string as_one_result(json document)
+// A student's own result, out of a class's.
+std::string as_one_result(const json &document)
 {
-    for (json &l : document["labs"]) {
-        json &cases = l["cases"];
-        cases.erase(std::remove_if(cases.begin(), cases.end(),
-                                   [](const json &c) { return member(c, "held_back") == true; }),
-                    cases.end());
-    }
     return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string class_page_of(const convert_options &options)
+{
+    if (!options.student.empty())
+        throw usage_error("--to page shows a whole class: leave --student out, or write the "
+                          "student's own result with --to text.");
+    return as_class_page(read_class_results(options.file), options.clock);
 }
 
 classroom50_submission submission_by_environment(const std::string &committed_at)
@@ -118,7 +120,7 @@ classroom50_submission submission_by_environment(const std::string &committed_at
 
 void write_column(const convert_options &options)
 {
-    const json of_class = read_class_document(options.file);
+    const json of_class = read_class_results(options.file);
     std::string roster;
     as_usage([&] { roster = read_text(options.roster); },
              "Give the file that the course system exported.");
@@ -130,7 +132,8 @@ void write_column(const convert_options &options)
                                   .roster_name = options.roster,
                                   .lab = options.lab,
                                   .column = options.column,
-                                  .clock = options.clock});
+                                  .clock = options.clock,
+                                  .published = options.published});
         },
         "Download it again, and give it as it is: a spreadsheet may have changed it.");
     options.output.empty() ? print(filled.table) : write_file(options.output, filled.table);
@@ -184,15 +187,23 @@ int convert_command(const convert_options &options)
         write_column(options);
         return passed;
     }
+    auto write = [&](const std::string &text) {
+        options.output.empty() ? print(text) : write_file(options.output, text);
+        return passed;
+    };
+    if (options.format == "page") return write(class_page_of(options));
     json document = read_result(options.file, options.student);
+    // Gradescope hides them itself until its grades are published.
+    if (!options.published && options.format != "gradescope")
+        document = without_held_back(std::move(document));
+    if (options.published && options.format != "json")
+        document = with_held_back_published(std::move(document));
     if (options.format != "json") document = as_counted(std::move(document), options.clock);
     if (options.format == "github") {
         convert_for_github(document, options.output);
         return passed;
     }
-    const std::string text = in_form(document, options);
-    options.output.empty() ? print(text) : write_file(options.output, text);
-    return passed;
+    return write(in_form(document, options));
 }
 
 } // namespace cli

@@ -22,18 +22,20 @@ struct final_points {
     std::string pending = {}; // empty: the points are final
 };
 
-final_points points_of(const json &row, bool with_clock)
+final_points points_of(const json &row, const columns_wanted &wanted)
 {
-    const json &clock = member(row, "clock");
     auto sum = [&](const char *key) {
-        return number_at(row, key) + (with_clock ? number_at(clock, key) : 0);
+        return number_at(row, key) + (wanted.clock ? number_at(member(row, "clock"), key) : 0) +
+               (wanted.published ? number_at(member(row, "held_back"), key) : 0);
     };
     final_points result{sum("points"), sum("max_points")};
     const std::string status = text_at(row, "status"), problem = text_at(row, "problem");
-    if (status == "error" || !member(row, "points").is_number())
-        result.pending = "not graded by a fault of ours: " + problem;
+    if (status == "unreadable")
+        result.pending = "nobody can read it: " + problem;
     else if (status == "missing")
         result.pending = "nothing to grade: " + problem;
+    else if (status == "error" || !member(row, "points").is_number())
+        result.pending = "not graded by a fault of ours: " + problem;
     else if (const double open = sum("open_points"); open > 0)
         result.pending = fmt::format("{:g} of {:g} points are open, {:g} reached", open,
                                      result.max_points, result.points);
@@ -94,7 +96,7 @@ filled_column fill_column(const json &of_class, const std::string &roster,
     for (const json &row : rows) {
         if (text_at(row, "lab") != lab) continue;
         const std::string student = on_one_line(text_at(row, "student"), 200);
-        const final_points grade = points_of(row, wanted.clock);
+        const final_points grade = points_of(row, wanted);
         const auto found = rows_for(row, book, wanted.lms);
         if (found.size() > 1)
             throw usage_error(fmt::format(
@@ -125,6 +127,10 @@ filled_column fill_column(const json &of_class, const std::string &roster,
             require_maximum(p, grade, lab, wanted);
             cell = fmt::format("{:g}", grade.points);
             ++filled;
+            if (const double days = number_at(row, "late_days"); days > 0)
+                result.notes.push_back(fmt::format("{} is {} late, and has all of {:g} points",
+                                                   p.shown, plural(std::size_t(days), "day"),
+                                                   grade.points));
         }
     }
     if (taken.empty())

@@ -14,6 +14,7 @@ struct columns_wanted {
     std::string lab;         // a word as find_lab() takes it; empty: the class has one lab
     std::string column;      // as gradebook takes it
     bool clock = false;      // the course counts the points of the clock
+    bool published = false;  // it counts those of the held-back cases, on top
 };
 struct filled_column {
     std::string table;              // the file to upload

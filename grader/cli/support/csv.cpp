@@ -58,6 +58,14 @@ bool read_row(const std::string &text, std::size_t &at, char separator,
 
 } // namespace
 
+std::string without_formula(const std::string &word)
+{
+    const std::string begins = word.substr(std::min(word.find_first_not_of(' '), word.size()));
+    for (const char *sign : {"=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"})
+        if (begins.starts_with(sign)) return "'" + word;
+    return word;
+}
+
 std::string csv_line(const std::vector<std::string> &words, char separator)
 {
     std::string line;

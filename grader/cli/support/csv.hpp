@@ -10,6 +10,9 @@ namespace cli {
 // Joins words to a line with its line end; quotes only those that CSV needs quoted.
 std::string csv_line(const std::vector<std::string> &words, char separator = ',');
 
+// Marks a word that a spreadsheet would take for a formula: students name the folders and files.
+std::string without_formula(const std::string &word);
+
 struct csv_row {
     std::size_t line; // of its first word in the file, from 1
     std::vector<std::string> words;

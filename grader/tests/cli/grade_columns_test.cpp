@@ -29,7 +29,12 @@ json class_of(std::vector<json> rows)
 
 columns_wanted canvas_column()
 {
-    return {.lms = "canvas", .roster_name = "roster.csv", .lab = "", .column = "", .clock = false};
+    return {.lms = "canvas",
+            .roster_name = "roster.csv",
+            .lab = "",
+            .column = "",
+            .clock = false,
+            .published = false};
 }
 columns_wanted moodle_column()
 {
@@ -60,7 +65,7 @@ TEST_CASE("moodle: the worksheet has final grades only, and who has none is name
     columns_wanted wanted = moodle_column();
     wanted.lab = "2";
     const filled_column filled =
-        fill_column(read_class_document(golden_class("moodle.json")),
+        fill_column(read_class_results(golden_class("moodle.json")),
                     read_text(golden_class("moodle_worksheet.csv")), wanted);
     CHECK(filled.table == read_text(golden_class("moodle_filled.csv")));
     CHECK(filled.notes ==
@@ -79,7 +84,7 @@ TEST_CASE("canvas: the file to upload has one column of grades")
     const filled_column filled = [&] {
         columns_wanted wanted = canvas_column();
         wanted.column = "lab 02";
-        return fill_column(read_class_document(golden_class("canvas.json")),
+        return fill_column(read_class_results(golden_class("canvas.json")),
                            read_text(golden_class("canvas_gradebook.csv")), wanted);
     }();
     CHECK(filled.table == read_text(golden_class("canvas_filled.csv")));
@@ -159,6 +164,26 @@ TEST_CASE("points that mean something else in the course are refused")
           "Lovelace, Ada (line 3) stays empty: 7.5 of 50 points are open, 10 reached");
 }
 
+TEST_CASE("held-back points are on top once they are published; a late student is named")
+{
+    const json of_class =
+        class_of({{{"student", "ada"},
+                   {"late_days", 2},
+                   {"held_back", {{"points", 1.5}, {"max_points", 5}, {"open_points", 0}}}},
+                  {{"student", "cfg"},
+                   {"status", "unreadable"},
+                   {"points", nullptr},
+                   {"problem", "permission denied"}}});
+    const std::string roster = canvas_head + "\"Lovelace, Ada\",1,ada,Mon,\nGauss,2,cfg,Mon,\n";
+    columns_wanted wanted = canvas_column();
+    CHECK(contains(fill_column(of_class, roster, wanted).table, ",ada,Mon,7.5\n"));
+    wanted.published = true;
+    const filled_column filled = fill_column(of_class, roster, wanted);
+    CHECK(contains(filled.table, ",ada,Mon,9\n"));
+    CHECK(filled.notes[0] == "Lovelace, Ada (line 2) is 2 days late, and has all of 9 points");
+    CHECK(filled.notes[1] == "Gauss (line 3) stays empty: nobody can read it: permission denied");
+}
+
 TEST_CASE("the column and the lab must be clear")
 {
     const std::string roster = "Student,ID,SIS Login ID,Section,Lab (5),Lab 2 (6)\n"
@@ -231,8 +256,8 @@ TEST_CASE("the convert command writes the column to a file, and says what it did
     CHECK(contains(refusal(options), "none.csv"));
     options.roster = golden_class("moodle_worksheet.csv");
     options.file = p.put("one.json", failing().dump());
-    CHECK(contains(refusal(options), "is not of schema cuda-workbook-class/1. Give the file that "
-                                     "autograde --json wrote."));
+    CHECK(contains(refusal(options), "is not of a class. Give the file that autograde --json "
+                                     "wrote."));
     CHECK(read_text(out) == read_text(golden_class("moodle_filled.csv")));
 }
 

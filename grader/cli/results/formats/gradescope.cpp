@@ -26,7 +26,7 @@ json leaderboard_of(const std::vector<safe_lab> &labs)
 
 std::string as_gradescope(const json &document, bool with_leaderboard)
 {
-    const std::vector<safe_lab> labs = safe_labs(document, usual_length, held_back_cases::kept);
+    const std::vector<safe_lab> labs = safe_labs(document, usual_length);
     const bool whole = graded_whole(labs);
     json tests = json::array();
     each_case(labs, [&](const safe_lab &l, const safe_case &c) {
@@ -47,7 +47,7 @@ std::string as_gradescope(const json &document, bool with_leaderboard)
                    {"test_name_format", "text"},
                    {"execution_time", std::lround(total(labs, &safe_lab::seconds))},
                    {"tests", std::move(tests)}};
-    if (whole) result["score"] = total(labs, &safe_lab::points);
+    if (whole) result["score"] = total(labs, &safe_lab::points) + total(labs, &safe_lab::held_back);
     if (json rows = leaderboard_of(labs); with_leaderboard && whole && !rows.empty())
         result["leaderboard"] = std::move(rows);
     return result.dump(1) + "\n";

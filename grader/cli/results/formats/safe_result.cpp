@@ -62,32 +62,6 @@ case_state state_of(const case_view &c)
     return c.verdict == "SKIPPED" ? case_state::open : case_state::failed;
 }
 
-// Returns the case that stands for all that are held back. A fault of ours decides its verdict,
-// then the first failure, then a case that is open: as they decide a lab's status.
-json summed_up(const std::vector<json> &held)
-{
-    auto rank = [](const json &c) {
-        const std::string verdict = text_at(c, "verdict");
-        return verdict == "INFRA_ERROR" ? 3 : verdict == "PASS" ? 0 : verdict == "SKIPPED" ? 1 : 2;
-    };
-    auto worse = [&](const json &a, const json &b) { return rank(a) < rank(b); };
-    json sum = {{"name", "held-back cases"},
-                {"kind", "held_back"},
-                {"verdict", text_at(*std::max_element(held.begin(), held.end(), worse), "verdict")},
-                {"hint", ""}};
-    for (const char *key : {"points", "max_points", "open_points", "duration_ms"}) {
-        double value = 0;
-        for (const json &c : held) value += number_at(c, key);
-        sum[key] = value;
-    }
-    const auto passed = std::ranges::count_if(held, [&](const json &c) { return rank(c) == 0; });
-    sum["message"] = fmt::format("{} of {} passed; their names and messages are not shown.", passed,
-                                 plural(held.size(), "held-back case"));
-    return sum;
-}
-
-bool is_held_back(const json &graded_case) { return member(graded_case, "held_back") == true; }
-
 // Returns the stub's path, or any other file's name, since a result does not have its path.
 std::string shown_file(const lab_view &l)
 {
@@ -111,27 +85,10 @@ std::size_t safe_lab::count(case_state state) const
 
 std::string short_line(const std::string &raw) { return on_one_line(raw, 200, ' '); }
 
-json with_held_back_summed_up(json document)
-{
-    for (json &l : document["labs"]) {
-        json shown = json::array();
-        std::vector<json> held;
-        for (json &c : l["cases"])
-            if (is_held_back(c))
-                held.push_back(std::move(c));
-            else
-                shown.push_back(std::move(c));
-        if (!held.empty()) shown.push_back(summed_up(held));
-        l["cases"] = std::move(shown);
-    }
-    return document;
-}
-
-std::vector<safe_lab> safe_labs(const json &document, std::size_t max_bytes, held_back_cases how)
+std::vector<safe_lab> safe_labs(const json &document, std::size_t max_bytes)
 {
     std::vector<safe_lab> result;
-    const json shown = how == held_back_cases::kept ? document : with_held_back_summed_up(document);
-    for (const lab_view &l : labs_of(shown)) {
+    for (const lab_view &l : labs_of(document)) {
         safe_lab lab{.name = short_line(l.lab),
                      .status = short_line(l.status),
                      .file = shown_file(l),
@@ -140,29 +97,27 @@ std::vector<safe_lab> safe_labs(const json &document, std::size_t max_bytes, hel
                      .refused =
                          l.cases.size() == 1 && l.cases[0].name == "build" && !l.cases[0].passed(),
                      .judged = l.judged(),
-                     .open_points = l.open_points};
+                     .open_points = l.open_points,
+                     .held_back = l.held_back.points,
+                     .held_back_words = held_back_words(l)};
         for (const case_view &c : l.cases) {
             double max_points = lab.refused ? l.max_points : c.max_points;
             double seconds = std::clamp(number_at(*c.whole, "duration_ms") / 1000, 0.0, 1e9);
             lab.cases.push_back({state_of(c), short_line(c.name), short_line(c.kind),
                                  short_line(c.verdict), describe(c, max_bytes), c.points,
-                                 max_points, seconds, c.line, c.open_points,
-                                 is_held_back(*c.whole)});
+                                 max_points, seconds, c.line, c.open_points, c.held_back});
             const json &median = member(member(*c.whole, "speedup"), "median");
             if (c.passed() && median.is_number()) lab.cases.back().speedup = median.get<double>();
             lab.seconds += seconds;
-            if (!lab.cases.back().held_back) continue;
-            lab.held_back.points += c.points;
-            lab.held_back.max_points += c.max_points;
-            lab.held_back.open += c.open_points;
         }
-        lab_view notable = l;
-        std::erase_if(notable.cases, [](const case_view &c) { return is_held_back(*c.whole); });
-        for (const auto &notes : {open_notes(notable), disputed_notes(notable)})
+        for (const auto &notes : {open_notes(l), disputed_notes(l)})
             for (const std::string &note : notes)
                 lab.open.push_back(on_one_line(note, max_bytes, ' '));
+        const bool some_failed = std::ranges::any_of(lab.cases, [](const safe_case &c) {
+            return c.state == case_state::failed && !c.held_back;
+        });
         for (const std::string &warning : l.warnings)
-            if (lab.count(case_state::failed) > 0)
+            if (some_failed)
                 lab.warnings.push_back("nvcc warned: " + sanitized(warning, max_bytes));
         result.push_back(std::move(lab));
     }
@@ -183,19 +138,15 @@ double total(const std::vector<safe_lab> &labs, double safe_lab::*what)
 
 std::string points_words(const safe_lab &l)
 {
-    if (!l.graded()) return "not graded";
-    const point_sums &held = l.held_back;
-    return points_words(l.points - held.points, l.max_points - held.max_points) + " points" +
-           open_words(l.open_points - held.open) +
-           (held.max_points > 0 ? fmt::format(", {:g} held back", held.max_points) : "");
+    return l.graded() ? points_words(l.points, l.max_points) + " points" + open_words(l.open_points)
+                      : "not graded";
 }
 
 std::string fitting(const json &document, std::size_t max_bytes,
-                    const std::function<std::string(const std::vector<safe_lab> &)> &make,
-                    held_back_cases how)
+                    const std::function<std::string(const std::vector<safe_lab> &)> &make)
 {
     for (std::size_t each = usual_length; each > 0; each /= 2)
-        if (std::string text = make(safe_labs(document, each, how)); text.size() <= max_bytes)
+        if (std::string text = make(safe_labs(document, each)); text.size() <= max_bytes)
             return text;
     throw usage_error(fmt::format("What would be written is longer than the {} bytes that this "
                                   "format may have: convert one lab's result at a time.",
@@ -219,6 +170,7 @@ std::string overview(const std::vector<safe_lab> &labs, const json &document)
     for (const safe_lab &l : labs) {
         text += fmt::format("{}: {}\n", l.name, points_words(l));
         for (const std::string &note : l.open) text += note + "\n";
+        if (!l.held_back_words.empty()) text += l.held_back_words + "\n";
         for (const std::string &warning : l.warnings) text += warning + "\n";
     }
     if (!graded_whole(labs)) text += std::string(not_graded) + "\n";

@@ -22,7 +22,7 @@ struct safe_case {
     double points, max_points, seconds;
     int line;
     double open_points = 0;
-    bool held_back = false;             // the course system must not show it yet
+    bool held_back = false;             // a student must not see it before publication
     std::optional<double> speedup = {}; // over naive, of a passed case that was timed
     std::string judged_as() const;      // "SKIPPED, 2 of 2 points open"
 };
@@ -34,37 +34,28 @@ struct safe_lab {
     std::vector<safe_case> cases = {};
     bool judged = true;
     double open_points = 0;
-    point_sums held_back = {};          // in `points` and its kin, of the cases held back
     std::vector<std::string> open = {}; // why points are open, and what is disputed
+    double held_back = 0;               // points reached in cases that are held back
+    std::string held_back_words = {};   // that points are held back; empty: none are
     bool graded() const { return judged && count(case_state::error) == 0; }
     std::size_t count(case_state state) const;
 };
 
 constexpr std::size_t usual_length = 4000; // bytes per message and per printed output
 
-// A case with the member `held_back` is none of those that students may see. A form in which the
-// course system hides it keeps it; in every other one a single case without names and messages
-// stands for all of a lab's, so that the totals stay true.
-enum class held_back_cases { summed_up, kept };
-json with_held_back_summed_up(json document);
-
 // Reads a document; messages and printed outputs are cut to `max_bytes` each.
-std::vector<safe_lab> safe_labs(const json &document, std::size_t max_bytes,
-                                held_back_cases how = held_back_cases::summed_up);
+std::vector<safe_lab> safe_labs(const json &document, std::size_t max_bytes);
 
 // Shortens each text until the whole is no longer than `max_bytes`. Throws usage_error if even the
 // shortest form is longer.
 std::string fitting(const json &document, std::size_t max_bytes,
-                    const std::function<std::string(const std::vector<safe_lab> &)> &make,
-                    held_back_cases how = held_back_cases::summed_up);
+                    const std::function<std::string(const std::vector<safe_lab> &)> &make);
 
 bool graded_whole(const std::vector<safe_lab> &labs);
 double total(const std::vector<safe_lab> &labs, double safe_lab::*what);
-// "3 / 9 points, 1 open", "not graded"; of cases that are kept although held back only how many
-// points they have: "3 / 7 points, 2 held back".
-std::string points_words(const safe_lab &l);
+std::string points_words(const safe_lab &l); // "3 / 9 points, 1 open", "not graded"
 
-// Returns a summary of a few lines, without what is held back.
+// Returns a summary of a few lines.
 std::string overview(const std::vector<safe_lab> &labs, const json &document);
 
 // The whole report in lines of 80 columns.
