@@ -13,7 +13,7 @@ std::string golden_class(const std::string &name)
     return read_toolchain(toolchain_path()).source_root + "/grader/tests/cli/golden/class/" + name;
 }
 
-json class_of(std::vector<json> rows)
+json graded_class(std::vector<json> rows)
 {
     for (json &row : rows) {
         json whole = {{"lab", "02_scaling"},
@@ -106,7 +106,7 @@ TEST_CASE("moodle: the export of grades names a student by mail, number or name"
         "Carl\tGauss\t4712\tcfg@a.edu\t-\t-\t1796000000\n"
         "Grace\tHopper\t4713\tgrace@a.edu\t-\t-\t1796000000\n";
     // Numbers of another file, so the name before them counts.
-    const json of_class = class_of(
+    const json of_class = graded_class(
         {{{"student", "Lovelace Ada_17"}, {"known_as", {{"system", "moodle"}, {"id", "17"}}}},
          {{"student", "4712"}, {"points", 8}},
          {{"student", "GRACE@a.edu"}, {"points", 9}}});
@@ -123,26 +123,27 @@ TEST_CASE("nobody is matched by guessing")
 {
     const std::string two = canvas_head + "\"Lovelace, Ada\",1,ada@a.edu,Mon,\n"
                                           "\"Byron, Ada\",2,ada@b.edu,Mon,\n";
-    CHECK(column_refusal(class_of({{{"student", "ada"}}}), two, canvas_column()) ==
+    CHECK(column_refusal(graded_class({{{"student", "ada"}}}), two, canvas_column()) ==
           "roster.csv: \"ada\" may be Lovelace, Ada (line 2) or Byron, Ada (line 3). Rename the "
           "student's folder to what only one of them has, an e-mail address for instance, and "
           "grade again.");
-    CHECK(column_refusal(class_of({{{"student", "ada@a.edu"}}, {{"student", "Ada Lovelace"}}}), two,
-                         canvas_column()) ==
+    CHECK(column_refusal(graded_class({{{"student", "ada@a.edu"}}, {{"student", "Ada Lovelace"}}}),
+                         two, canvas_column()) ==
           "roster.csv: both \"ada@a.edu\" and \"Ada Lovelace\" may be Lovelace, Ada (line 2). Keep "
           "one of their folders, and grade again.");
     // A number at the end of a name given by hand is none of Canvas.
-    CHECK(contains(column_refusal(class_of({{{"student", "team_2"}}}), two, canvas_column()),
+    CHECK(contains(column_refusal(graded_class({{{"student", "team_2"}}}), two, canvas_column()),
                    "none of its students is in the class that was graded"));
     // A number of Moodle's is none of Canvas, and one of Canvas is not looked up as a name.
     const json moodle = {{"system", "moodle"}, {"id", "2"}},
                canvas = {{"system", "canvas"}, {"id", "3"}};
-    CHECK(contains(column_refusal(class_of({{{"student", "x_2"}, {"known_as", moodle}}}), two,
+    CHECK(contains(column_refusal(graded_class({{{"student", "x_2"}, {"known_as", moodle}}}), two,
                                   canvas_column()),
                    "none of its students"));
-    CHECK(contains(column_refusal(class_of({{{"student", "ada@a.edu_3"}, {"known_as", canvas}}}),
-                                  two, canvas_column()),
-                   "none of its students"));
+    CHECK(
+        contains(column_refusal(graded_class({{{"student", "ada@a.edu_3"}, {"known_as", canvas}}}),
+                                two, canvas_column()),
+                 "none of its students"));
 }
 
 TEST_CASE("points that mean something else in the course are refused")
@@ -150,8 +151,8 @@ TEST_CASE("points that mean something else in the course are refused")
     const std::string head = canvas_head + "    Points Possible,,,,50\n";
     const std::string roster = head + "\"Lovelace, Ada\",1,ada,Mon,\n";
     json of_class =
-        class_of({{{"student", "ada"},
-                   {"clock", {{"points", 2.5}, {"max_points", 10}, {"open_points", 0}}}}});
+        graded_class({{{"student", "ada"},
+                       {"clock", {{"points", 2.5}, {"max_points", 10}, {"open_points", 0}}}}});
     CHECK(column_refusal(of_class, roster, canvas_column()) ==
           "roster.csv: the column's maximum is 50, and 02_scaling has 40 points without the clock. "
           "Set it to 40 in the course, and export the file again; a course that counts the clock "
@@ -167,13 +168,13 @@ TEST_CASE("points that mean something else in the course are refused")
 TEST_CASE("held-back points are on top once they are published; a late student is named")
 {
     const json of_class =
-        class_of({{{"student", "ada"},
-                   {"late_days", 2},
-                   {"held_back", {{"points", 1.5}, {"max_points", 5}, {"open_points", 0}}}},
-                  {{"student", "cfg"},
-                   {"status", "unreadable"},
-                   {"points", nullptr},
-                   {"problem", "permission denied"}}});
+        graded_class({{{"student", "ada"},
+                       {"late_days", 2},
+                       {"held_back", {{"points", 1.5}, {"max_points", 5}, {"open_points", 0}}}},
+                      {{"student", "cfg"},
+                       {"status", "unreadable"},
+                       {"points", nullptr},
+                       {"problem", "permission denied"}}});
     const std::string roster = canvas_head + "\"Lovelace, Ada\",1,ada,Mon,\nGauss,2,cfg,Mon,\n";
     columns_wanted wanted = canvas_column();
     CHECK(contains(fill_column(of_class, roster, wanted).table, ",ada,Mon,7.5\n"));
@@ -188,7 +189,7 @@ TEST_CASE("the column and the lab must be clear")
 {
     const std::string roster = "Student,ID,SIS Login ID,Section,Lab (5),Lab 2 (6)\n"
                                "\"Lovelace, Ada\",1,ada,Mon,,\n";
-    const json one = class_of({{{"student", "ada"}}});
+    const json one = graded_class({{{"student", "ada"}}});
     CHECK(column_refusal(one, roster, canvas_column()) ==
           "roster.csv: there are several columns for grades. Name one with --column: \"Lab (5)\", "
           "\"Lab 2 (6)\".");
@@ -197,7 +198,7 @@ TEST_CASE("the column and the lab must be clear")
     CHECK(contains(column_refusal(one, roster, wanted), "there is no column like \"quiz\"."));
     wanted.column = "lab (5)";
     CHECK(column_refusal(one, roster, wanted) == "none");
-    const json two = class_of({{{"student", "ada"}}, {{"student", "ada"}, {"lab", "03_more"}}});
+    const json two = graded_class({{{"student", "ada"}}, {{"student", "ada"}, {"lab", "03_more"}}});
     CHECK(column_refusal(two, roster, wanted) ==
           "The class has several labs: 02_scaling, 03_more. Name one with --lab.");
     wanted.lab = "more";
@@ -206,7 +207,7 @@ TEST_CASE("the column and the lab must be clear")
 
 TEST_CASE("a file that is none of the course system's, or is broken, is refused")
 {
-    const json one = class_of({{{"student", "ada"}}});
+    const json one = graded_class({{{"student", "ada"}}});
     const std::string row = "\"Lovelace, Ada\",1,ada,Mon,\n";
     CHECK(contains(column_refusal(one, "", canvas_column()), "roster.csv is empty"));
     CHECK(contains(column_refusal(one, "a,b\n1,2\n", canvas_column()),
@@ -230,7 +231,7 @@ TEST_CASE("a gradebook keeps its separator and byte order mark, and its students
     const std::string roster = "\xef\xbb\xbfStudent;ID;SIS Login ID;Section;Lab (5)\r\n"
                                "    Points Possible;;;;40,00\r\n"
                                "=1+1;1;ada;\"a;b\";\r\n";
-    CHECK(fill_column(class_of({{{"student", "ada"}}}), roster, canvas_column()).table ==
+    CHECK(fill_column(graded_class({{{"student", "ada"}}}), roster, canvas_column()).table ==
           "\xef\xbb\xbfStudent;ID;SIS Login ID;Section;Lab (5)\n"
           "    Points Possible;;;;\"40,00\"\n"
           "=1+1;1;ada;\"a;b\";7.5\n");
