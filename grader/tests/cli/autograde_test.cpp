@@ -35,7 +35,8 @@ TEST_CASE("the table is one that a spreadsheet reads and does not calculate")
           "'=1+1,02_scaling,fail,2.5,10,2,1.5,4,1,0,0,0,PASS 3 SKIPPED 1 TOO_SLOW 1,"
           "TOO_SLOW in scale: speed,"
           "2 points are open: scale: odd. There is no such instruction.," +
-              end + "\"van \"\"x\"\", y\",02_scaling,missing,0,10,0,0,0,0,0,0,0,,,there is none," + end);
+              end + "\"van \"\"x\"\", y\",02_scaling,missing,0,10,0,0,0,0,0,0,0,,,there is none," +
+              end);
     json document = as_json({a, b}, "sim", "1f");
     CHECK(document["rows"][0]["verdicts"]["PASS"] == 3);
     CHECK(document["rows"][0]["open_points"] == 2);
@@ -84,21 +85,24 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
     options.seed = "1f";
     CHECK(autograde_command(p.tools, {}, options, wanted) == passed);
     std::string table = read_text(wanted.csv_file);
-    CHECK(contains(table, "\na,02_scaling,fail,0,3,0,0,0,0,0,0,0,BUILD_FAILED 1,BUILD_FAILED in build,"));
+    CHECK(contains(table,
+                   "\na,02_scaling,fail,0,3,0,0,0,0,0,0,0,BUILD_FAILED 1,BUILD_FAILED in build,"));
     CHECK_FALSE(contains(table, "BUILD_FAILED in build,,")); // the row gives a reason
-    CHECK(contains(table,
-                   "\nb c,02_scaling,pass,3,3,0,0,0,0,0,0,0,PASS 1,,\"the file is the same as Gauss "
-                   "Carl_17's, byte for byte\","));
-    CHECK(contains(table,
-                   "\nGauss Carl_17,02_scaling,pass,3,3,0,0,0,0,0,0,0,PASS 1,,\"the file is the same as "
-                   "b c's, byte for byte\","));
+    CHECK(contains(
+        table, "\nb c,02_scaling,pass,3,3,0,0,0,0,0,0,0,PASS 1,,\"the file is the same as Gauss "
+               "Carl_17's, byte for byte\","));
+    CHECK(contains(
+        table,
+        "\nGauss Carl_17,02_scaling,pass,3,3,0,0,0,0,0,0,0,PASS 1,,\"the file is the same as "
+        "b c's, byte for byte\","));
     CHECK(contains(table, "\nnaive,02_scaling,pass,3,3,0,0,0,0,0,0,0,PASS 1,,\"the file is "
                           "reference/02_scaling/naive.cu, byte for byte\","));
     CHECK(contains(table, "\nuntouched,02_scaling,fail,0,3,0,0,0,0,0,0,0,BUILD_FAILED 1,"));
     CHECK(contains(table, "\nx?y,02_scaling,fail,0,3,0,0,0,0,0,0,0,BUILD_FAILED 1,"));
     CHECK_FALSE(contains(table, "untouched's"));
-    CHECK(contains(table,
-                   "\nd,02_scaling,missing,0,3,0,0,0,0,0,0,0,,,\"there is no 02_scaling/stub.cu, nor "));
+    CHECK(contains(
+        table,
+        "\nd,02_scaling,missing,0,3,0,0,0,0,0,0,0,,,\"there is no 02_scaling/stub.cu, nor "));
     CHECK(contains(table, "stub.cu is a symbolic link"));
     json document = json::parse(read_text(wanted.json_file));
     CHECK(document["rows"][2]["result"]["labs"][0]["cases"][0]["name"] == "scale");
@@ -111,7 +115,8 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
     CHECK(autograde_command(p.tools, {}, options, wanted) == infrastructure);
     table = read_text(wanted.csv_file);
     CHECK(contains(table, "\na,02_scaling,fail,0,3,0,0,0,0,0,0,0,BUILD_FAILED 1,"));
-    CHECK(contains(table, "\nb c,02_scaling,error,,3,,,0,,,0,,INFRA_ERROR 1,INFRA_ERROR in grader,"));
+    CHECK(
+        contains(table, "\nb c,02_scaling,error,,3,,,0,,,0,,INFRA_ERROR 1,INFRA_ERROR in grader,"));
     CHECK(contains(table, "killed by SIGSEGV"));
     document = json::parse(read_text(wanted.json_file));
     CHECK(document["rows"][2]["points"].is_null()); // a spreadsheet does not add it up
