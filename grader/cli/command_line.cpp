@@ -1,6 +1,7 @@
 // Describes the commands and options, and explains words that none of them takes.
 #include "command_line.hpp"
 
+#include "cli/results/student_edition.hpp"
 #include "cli/submission/toolchain.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/strings.hpp"
@@ -21,6 +22,7 @@ constexpr const char *about = "CUDA labs, graded by the workbook's simulator, an
 struct installed_labs {
     std::string lab = "02_coalescing"; // the first one, for examples
     bool solutions = true;
+    std::string source_root = {};
 };
 
 installed_labs find_installed_labs()
@@ -28,10 +30,23 @@ installed_labs find_installed_labs()
     try {
         toolchain t = read_toolchain(toolchain_path());
         for (const lab &l : t.labs)
-            if (!l.test) return {l.name, l.solutions};
+            if (!l.test) return {l.name, l.solutions, t.source_root};
     } catch (const machine_error &) { // a broken build folder: commands report it, help need not
     }
     return {};
+}
+
+// The answer to --version: "CUDA workbook 0.2.0, the student edition of commit 0123456789ab".
+std::string version_words(const installed_labs &here)
+{
+    std::string words = fmt::format("CUDA workbook {}", tool_version);
+    if (here.source_root.empty() || !is_student_edition(here.source_root)) return words;
+    try {
+        const edition e = read_edition(here.source_root);
+        return words + fmt::format(", the student edition of commit {}", e.commit.substr(0, 12));
+    } catch (const machine_error &) { // a damaged file: the version is known without it
+        return words;
+    }
 }
 
 std::string examples(const installed_labs &here)
@@ -61,6 +76,12 @@ Keep it open beside your editor. It looks at the file five times a second, so
 that any editor and any network folder will do, and grades each new text once; a
 save during a grade begins a new one. Keys: h one more hint, r grade again on
 new inputs, q quit. Inputs stay the same until r.)";
+constexpr const char *about_update = R"(
+Run it in the new edition. It copies each stub that you have edited in the
+folder OLD, your points, the hints that you had, and what reset has kept. Where
+the stub itself has changed, or you have begun on the new one, your file is put
+beside it as stub.cu.mine. OLD is only read, and nothing that you wrote is
+overwritten; the command can be repeated.)";
 constexpr const char *about_tests = R"(
 Builds everything in build-test/ and runs the tests, or only those whose names
 are given, as meson.build has them: ./workbook test text_test. They are about
@@ -92,6 +113,9 @@ graders are this workbook's. What is skipped is said. Each file is graded as
 grade --submission does, on the same inputs, and shut off from the machine, or
 not at all: on the simulator, on all cores; then on the GPU, if there is one,
 one file at a time.
+
+An instructor's own cases in labs/LAB/held_back.cpp have columns of their own,
+and only --json holds them; convert shows them with --published alone.
 
 Points that nothing here can judge are open, neither reached nor lost: behind
 the table stands whose they are, and why. Those of the clock have a column of
@@ -274,6 +298,8 @@ void describe_autograde(CLI::App &autograde, command_line &o)
                "arguments for sbatch of jobs without a GPU");
     add_option(autograde, "--slurm-gpu", o.autograde.slurm.gpu,
                "... of jobs with one; none: no clock");
+    add_option(autograde, "--held-back-seed", o.autograde.held_back_seed,
+               "hexadecimal: for held-back cases; none: a random one, kept in --json");
     add_option(autograde, "--similarity", o.autograde.similarity,
                "new folder: the files without the stub's lines, for JPlag and Dolos; and print "
                "which are alike");
@@ -295,6 +321,8 @@ void describe_convert(CLI::App &convert, command_line &o)
     add_option(convert, "--student", o.convert.student, "of a class: whose results");
     convert.add_flag("--clock", o.convert.clock,
                      "count the points of the clock: 50 a lab instead of 40");
+    convert.add_flag("--published", o.convert.published,
+                     "show held-back cases, and count their points on top");
 }
 
 void describe_appeal(CLI::App &appeal, command_line &o)
@@ -312,6 +340,8 @@ void describe(CLI::App &app, command_line &o, const installed_labs &here)
     app.footer(examples(here));
     app.require_subcommand(0, 1);
     app.set_help_flag("-h,--help", "print this help and exit");
+    app.set_version_flag(
+        "--version", [&here] { return version_words(here); }, "print the version and exit");
     auto add = [&](const char *name, const char *does) -> CLI::App & {
         return *app.add_subcommand(name, does);
     };
@@ -335,6 +365,10 @@ void describe(CLI::App &app, command_line &o, const installed_labs &here)
     CLI::App &reset = add("reset", "put a stub back to how it was; keeps your file");
     add_one_lab(reset, o);
     reset.add_flag("--yes", o.agreed, "do not ask");
+
+    CLI::App &update = add("update", "carry your work over from an older edition");
+    update.footer(about_update);
+    add_option(update, "OLD", o.older, "the folder of the older edition")->required();
 
     describe_appeal(add("appeal", "make a grade that you were given again"), o);
 
@@ -427,10 +461,11 @@ int refuse(const CLI::App &app, const CLI::ParseError &e)
 std::optional<int> parse_command_line(int count, char **words, command_line &to)
 {
     CLI::App app(about, "./workbook");
-    describe(app, to, find_installed_labs());
+    const installed_labs here = find_installed_labs();
+    describe(app, to, here);
     try {
         app.parse(count, words);
-    } catch (const CLI::CallForHelp &e) {
+    } catch (const CLI::Success &e) { // the help or the version is to be printed
         return app.exit(e);
     } catch (const CLI::ParseError &e) {
         return refuse(app, e);

@@ -26,7 +26,8 @@ struct command_line {
     struct {
         std::string folder, list;
         std::size_t index = 0;
-    } task; // of class-task
+    } task;            // of class-task
+    std::string older; // of update: the older edition's folder
 };
 
 // Fills `to` in. Returns the exit status if nothing is left to do: help was printed, or the words

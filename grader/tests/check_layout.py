@@ -155,6 +155,17 @@ def check_files():
                 problem(path, "is not listed in meson.build")
 
 
+def check_version():
+    """The newest entry of the changelog is the project's version."""
+    version = re.search(r"version: '([^']+)'", (TOP / "meson.build").read_text(encoding="utf-8"))[1]
+    entries = re.findall(r"^## (.+)$", (TOP / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    if not entries or entries[0] != version:
+        problem("CHANGELOG.md", f"its newest entry is {entries[:1]}, but meson.build says version {version}")
+    numbers = [[int(part) for part in entry.split(".")] for entry in entries if re.fullmatch(r"\d+\.\d+\.\d+", entry)]
+    if len(numbers) != len(entries) or numbers != sorted(numbers, reverse=True):
+        problem("CHANGELOG.md", f"its entries are not versions, newest first: {', '.join(entries)}")
+
+
 def check_folders():
     """The folders of grader/ include downwards only: none depends on one that depends on it."""
     files = {path.relative_to(TOP) for path in tracked_files()}
@@ -204,6 +215,7 @@ def main():
     check_rows(sys.argv[2:])
     if sys.argv[1] == "--files":
         check_files()
+        check_version()
         check_folders()
     for text in problems:
         print(text)

@@ -111,6 +111,7 @@ std::vector<class_entry> entries_of(const toolchain &t, const std::vector<studen
             for (class_work &w : e.files) {
                 w.row.max_points = offered[name].points;
                 w.row.clock.max_points = offered[name].clock;
+                w.row.held_back.max_points = offered[name].held_back;
                 if (!w.row.file.empty()) continue;
                 w.row.status = h.unreadable ? "unreadable" : "missing";
                 w.row.problem = h.problem;

@@ -25,13 +25,16 @@ namespace {
 void fill_row(class_work &w, graded g, const todo_list &todos)
 {
     grade_row &row = w.row;
-    const std::vector<lab_view> labs = labs_of(g.document);
+    // The row's words may be passed on to the student; only row.document has the held-back cases.
+    const json shown = without_held_back(g.document);
+    const std::vector<lab_view> labs = labs_of(shown), all = labs_of(g.document);
     const lab_view &l = labs.at(0);
-    row.status = l.status;
+    row.status = all.at(0).status;
     row.points = l.points;
     if (l.max_points > 0) row.max_points = l.max_points; // a broken grader reports none
     row.open_points = l.open_points;
     if (l.clock.max_points > 0) row.clock = l.clock;
+    if (l.held_back.max_points > 0) row.held_back = all.at(0).held_back;
     for (const std::string &note : open_notes(l)) row.open.push_back(on_one_line(note, 4000, ' '));
     for (const std::string &note : disputed_notes(l)) row.add_problem(note);
     for (const case_view &c : l.cases)
@@ -40,6 +43,8 @@ void fill_row(class_work &w, graded g, const todo_list &todos)
     const case_view *f = first_to_mend(l, todos); // as watch orders them
     if (f) row.first_failure = fmt::format("{} in {}", f->verdict, f->name);
     if (f) row.add_problem(f->message.empty() ? f->hint : f->message);
+    if (row.status != l.status)
+        row.add_problem("a held-back case could not be graded; --json has why");
     row.document = std::move(g.document);
     w.finished = true;
 }

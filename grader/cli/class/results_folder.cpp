@@ -89,6 +89,7 @@ std::optional<class_run> results_folder::run() const
     class_run r{text_at(document, "id"),
                 text_at(document, "seed"),
                 text_at(document, "backend"),
+                text_at(document, "held_back_seed"),
                 member(document, "without_sandbox") == true,
                 {}};
     for (const auto &[lab, digest] : member(document, "graders").items())
@@ -99,9 +100,13 @@ std::optional<class_run> results_folder::run() const
 void results_folder::begin(const class_run &run)
 {
     id_ = run.id;
-    const json document = {{"schema", run_schema},   {"tool", tool_version},
-                           {"id", run.id},           {"seed", run.seed},
-                           {"backend", run.backend}, {"without_sandbox", run.without_sandbox},
+    const json document = {{"schema", run_schema},
+                           {"tool", tool_version},
+                           {"id", run.id},
+                           {"seed", run.seed},
+                           {"backend", run.backend},
+                           {"without_sandbox", run.without_sandbox},
+                           {"held_back_seed", run.held_back_seed},
                            {"graders", run.graders}};
     write_atomically(path_ + "/run.json", document.dump(1) + "\n");
 }

@@ -19,6 +19,7 @@ namespace cli {
 struct class_run {
     std::string id; // chosen anew for each run from the beginning
     std::string seed, backend;
+    std::string held_back_seed; // empty: no lab has held-back cases
     bool without_sandbox = false;
     std::map<std::string, std::string> graders; // the SHA-256 of each lab's grader
 };

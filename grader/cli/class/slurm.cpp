@@ -50,6 +50,7 @@ class_work task_in(const toolchain &t, const std::string &list, std::size_t inde
     w.row.lab = f[1], w.row.file = f[2], w.row.sha256 = f[3], w.row.handed_in = f[4];
     const offered_points offered = points_offered(t, *w.of);
     w.row.max_points = offered.points, w.row.clock.max_points = offered.clock;
+    w.row.held_back.max_points = offered.held_back;
     return w;
 }
 
@@ -213,6 +214,7 @@ int class_task_command(const toolchain &t, const std::string &folder, const std:
     class_work w = task_in(t, read_text(list), index);
     grade_options options;
     options.seed = run->seed, options.backend = run->backend;
+    options.held_back_seed = run->held_back_seed;
     options.require_sandbox = !run->without_sandbox;
     results.restore(w);
     if (w.finished) return passed;

@@ -171,7 +171,8 @@ std::string results_path(const autograde_options &wanted, const fs::path &handed
 void enter(results_folder &folder, const toolchain &t, const std::vector<std::string> &labs,
            const autograde_options &wanted, const std::string &wanted_seed, grade_options &options)
 {
-    class_run now{choose_seed({}), options.seed, options.backend, wanted.without_sandbox, {}};
+    class_run now{choose_seed({}),        options.seed,           options.backend,
+                  options.held_back_seed, wanted.without_sandbox, {}};
     for (const std::string &name : labs)
         now.graders[name] = sha256(read_text(t.grader(lab_called(t, name))));
     if (const std::optional<class_run> kept = folder.run(); kept && !wanted.anew) {
@@ -183,7 +184,10 @@ void enter(results_folder &folder, const toolchain &t, const std::vector<std::st
                             shell_word(folder.path()), what));
         };
         if (wanted_seed.empty()) options.seed = kept->seed;
+        if (wanted.held_back_seed.empty()) options.held_back_seed = kept->held_back_seed;
         if (options.seed != kept->seed) throw differs("with seed " + kept->seed);
+        if (options.held_back_seed != kept->held_back_seed)
+            throw differs("with another --held-back-seed");
         if (options.backend != kept->backend) throw differs("on backend " + kept->backend);
         if (kept->without_sandbox != wanted.without_sandbox)
             throw differs(kept->without_sandbox ? "without a sandbox" : "in a sandbox");
@@ -192,6 +196,7 @@ void enter(results_folder &folder, const toolchain &t, const std::vector<std::st
                 at != kept->graders.end() && at->second != digest)
                 throw differs(fmt::format("by another grader of {}", lab));
         now.id = kept->id, now.seed = kept->seed;
+        now.held_back_seed = kept->held_back_seed;
         now.graders.insert(kept->graders.begin(), kept->graders.end());
     }
     folder.begin(now);
@@ -206,6 +211,25 @@ void choose_for_slurm(const autograde_options &wanted, grade_options &options)
         throw usage_error(fmt::format("--backend {} needs jobs with a GPU: say how they are "
                                       "submitted, --slurm-gpu=\"--gres=gpu:1\" for instance",
                                       options.backend));
+}
+
+// Chooses the seed of the held-back cases, if a lab has any.
+void choose_held_back_seed(const std::vector<class_entry> &all, const std::string &wanted,
+                           grade_options &options)
+{
+    if (std::ranges::any_of(
+            all, [](const class_entry &e) { return e.files[0].row.held_back.max_points > 0; }))
+        options.held_back_seed = choose_seed(wanted, "--held-back-seed");
+    else if (!wanted.empty())
+        throw usage_error("--held-back-seed: no lab that is graded has held-back cases, in "
+                          "labs/LAB/held_back.cpp; leave it out");
+}
+
+json class_document(const std::vector<grade_row> &rows, const grade_options &options)
+{
+    json document = as_json(rows, options.backend, options.seed);
+    if (!options.held_back_seed.empty()) document["held_back_seed"] = options.held_back_seed;
+    return document;
 }
 
 std::vector<std::string> names_of(const std::vector<student_files> &students)
@@ -224,7 +248,7 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
     const fs::path real = fs::canonical(wanted.folder, unreadable);
     const fs::path handed_in = unreadable ? fs::path(wanted.folder) : real;
     class_files handed = read_class(handed_in.string(), t.lab_names(false));
-    std::vector<std::string> names = find_labs(words, t.lab_names(false));
+    std::vector<std::string> names = find_labs(words, t.lab_names(named_in_full(t, words)));
     if (names.empty()) throw usage_error("this workbook has no labs yet");
     require_writable("--csv", wanted.csv_file);
     require_writable("--json", wanted.json_file);
@@ -244,6 +268,7 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
         items.push_back({&lab_called(t, name), file_of("stub.cu")});
     build_for_grading(t, items, options.backend, progress);
     std::vector<class_entry> all = entries_of(t, handed.students, names, wanted.which);
+    choose_held_back_seed(all, wanted.held_back_seed, options);
     options.require_sandbox = !wanted.without_sandbox;
     if (options.require_sandbox && !by_slurm)
         require_sandbox(t, lab_called(t, names[0]), options.backend);
@@ -337,7 +362,7 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
     }
     progress.clear();
     if (!document.file.empty())
-        document.keep(rows.size(), as_json(rows, options.backend, options.seed).dump(1) + "\n");
+        document.keep(rows.size(), class_document(rows, options).dump(1) + "\n");
     print_open(rows, out);
     auto count = [&](const std::string &status) {
         return std::ranges::count(rows, status, &grade_row::status);

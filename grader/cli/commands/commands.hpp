@@ -50,6 +50,13 @@ int hint_command(const toolchain &t, const std::string &word, const hint_options
 // terminal unless `agreed`; throws usage_error if there is no terminal to ask on.
 int reset_command(const toolchain &t, const std::string &word, bool agreed);
 
+// Carries a student's work over from the older student edition in `folder`: edited stubs, points,
+// hints, and files that `reset` kept. A stub that changed in this edition or was edited here stays;
+// the student's file is put beside it as stub.cu.mine. The older edition is only read, each file is
+// written atomically, and a command that was stopped can be repeated. Throws usage_error if the
+// folder is no older edition, and machine_error if something cannot be read or written.
+int update_command(const toolchain &t, const std::string &folder);
+
 struct release_options {
     std::string folder;             // must not exist yet, or be empty
     std::vector<std::string> words; // the labs in it; none: all
@@ -73,7 +80,8 @@ struct autograde_options {
     std::string similarity;       // a new folder, as for write_similarity; empty: none
     std::string engine = "local"; // or slurm
     slurm_jobs slurm;
-    bool without_sandbox = false; // also grade where no sandbox is available
+    bool without_sandbox = false;    // also grade where no sandbox is available
+    std::string held_back_seed = {}; // hexadecimal, for held-back cases; empty: a random one
 };
 // Grades a folder of students' files, and keeps each grade in a folder of results, from which the
 // next call goes on. Returns 0 if every existing file was graded, whatever its
@@ -87,6 +95,7 @@ struct convert_options {
     std::string output;       // empty: standard output
     std::string student;      // one of a class; empty: `file` is one result
     bool clock = false;       // the course counts the points of the clock
+    bool published = false;   // show and count the held-back cases
 };
 // Writes a result in the format of a course system. Throws usage_error if something cannot be read
 // or written; then nothing is written.

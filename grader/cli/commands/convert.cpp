@@ -96,6 +96,11 @@ int convert_command(const convert_options &options)
     };
     if (options.format == "page") return write(class_page_of(options));
     json document = read_result(options.file, options.student);
+    // Gradescope hides them itself until its grades are published.
+    if (!options.published && options.format != "gradescope")
+        document = without_held_back(std::move(document));
+    if (options.published && options.format != "json")
+        document = with_held_back_published(std::move(document));
     if (options.format != "json") document = as_counted(std::move(document), options.clock);
     if (options.format == "github") {
         convert_for_github(document, options.output);

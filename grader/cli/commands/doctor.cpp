@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include <unistd.h>
 
@@ -248,29 +247,6 @@ diagnosis links(const std::optional<toolchain> &t)
     return {diagnosis::there, part, text, "lab 12 is graded on several GPUs", ""};
 }
 
-// Reports the sandbox in which a lab's grader runs submissions.
-diagnosis sandbox(const std::optional<toolchain> &t, const std::string &backend)
-{
-    const std::string part = "sandbox";
-    const lab *tried = built_lab(t, backend);
-    if (!tried || !fs::exists(t->grader(*tried)))
-        return {diagnosis::optional_missing, part, "not built yet, so not tried",
-                "keeps submissions from your files, processes and network",
-                "./workbook grade builds it"};
-    const sandbox_found found = find_sandbox(*t, *tried, backend);
-    if (!found.problem.empty())
-        return {diagnosis::optional_missing, part, found.problem,
-                "submissions can do all that you can: grade no stranger's here",
-                "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1 or, "
-                "on Ubuntu, kernel.apparmor_restrict_unprivileged_userns=0), or use a kernel with "
-                "Landlock (Linux 5.13 or later)"};
-    return {diagnosis::there, part,
-            found.how == "namespaces"
-                ? "user, PID, network, IPC and mount namespaces"
-                : "Landlock and a filter of system calls; no namespaces can be had",
-            "a submission cannot reach your files, processes and network", ""};
-}
-
 diagnosis extra(const std::string &program, const std::string &enables)
 {
     std::string at = find_program(program);
@@ -357,7 +333,9 @@ std::vector<diagnosis> diagnose(const machine_places &places)
     all.push_back(trial(t, "gpu"));
     const bool gpu = all.back().what == diagnosis::there;
     all.push_back(links(t));
-    all.push_back(sandbox(t, gpu ? "gpu" : "sim"));
+    const std::string backend = gpu ? "gpu" : "sim";
+    for (diagnosis &d : diagnose_sandbox(t, built_lab(t, backend), backend, places.proc_folder))
+        all.push_back(std::move(d));
     all.push_back(open_mpi(table.at("Open MPI")));
     all.push_back(extra("compute-sanitizer",
                         "checks memory accesses, and races in shared memory, on the GPU"));
@@ -406,22 +384,6 @@ std::string doctor_report(const std::vector<diagnosis> &all, const terminal &out
                 : fmt::format("\n{} missing that the workbook needs: see \"get it\" above.\n",
                               plural(wanting, "part"));
     return text;
-}
-
-sandbox_found find_sandbox(const toolchain &t, const lab &any, const std::string &backend)
-{
-    if (grading::available_confinement(false) == grading::confinement::none)
-        return {"none", grading::no_confinement};
-    const std::string naive = t.program(any, "naive", backend);
-    child c;
-    c.arguments = {t.grader(any), "--probe-sandbox"};
-    c.input = nlohmann::json{{"backend", backend}, {"worker", naive}, {"naive", naive}}.dump();
-    c.wall = std::chrono::seconds(120);
-    const exit_result e = run(c);
-    const std::vector<std::string> said = lines(e.text);
-    const std::string last = said.empty() ? "" : on_one_line(said.back(), 300);
-    if (e.ok()) return {last, ""};
-    return {"none", last.empty() ? "the grader " + e.words() : last};
 }
 
 int doctor_command()

@@ -4,6 +4,7 @@
 #include "cli/submission/toolchain.hpp"
 #include "cli/terminal/text.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace cli {
 // looked up on PATH.
 struct machine_places {
     std::string device_folder = "/dev";
+    std::string proc_folder = "/proc";
     std::vector<std::string> include_folders = {"/usr/include", "/usr/local/include"};
     std::vector<std::string> toolkit_folders; // with bin/nvcc below
     std::string toolchain;                    // toolchain.json; need not exist
@@ -29,6 +31,10 @@ struct diagnosis {
 std::vector<diagnosis> diagnose(const machine_places &places);
 // Says of each GPU that NVML shows whether something uses it now; nothing without NVML.
 std::vector<diagnosis> diagnose_sharing();
+// Says in which sandbox submissions run, and what is lost where the kernel refuses namespaces.
+// `built`: a lab whose naive version is built; null: there is none yet. `proc`: the folder /proc.
+std::vector<diagnosis> diagnose_sandbox(const std::optional<toolchain> &t, const lab *built,
+                                        const std::string &backend, const std::string &proc);
 std::string doctor_report(const std::vector<diagnosis> &all, const terminal &out);
 
 // The sandbox for submissions as a lab's grader finds it, which must be built.

@@ -1,4 +1,4 @@
-// What a class's results have in common: points, verdicts, mistakes and slow cases of each lab.
+// The figures and lists that a class page shows, gathered from a class's results.
 #pragma once
 
 #include "result.hpp"

@@ -39,6 +39,13 @@ std::string verdict_words(const grade_row &row)
     return result;
 }
 
+json sums_of_row(const grade_row &row, const point_sums &sums)
+{
+    return {{"points", row.without_grade() ? json() : json(sums.points)},
+            {"max_points", sums.max_points},
+            {"open_points", row.without_grade() ? json() : json(sums.open)}};
+}
+
 } // namespace
 
 void grade_row::add_problem(const std::string &words)
@@ -51,8 +58,9 @@ std::string as_csv(const std::vector<grade_row> &rows, const std::string &backen
                    const std::string &seed)
 {
     std::string text = "student,lab,status,points,max_points,open_points,clock_points,"
-                       "clock_max_points,clock_open_points,verdicts,first_failure,problem,file,"
-                       "handed_in,late_days,backend,seed,tool\n";
+                       "clock_max_points,clock_open_points,held_back_points,held_back_max_points,"
+                       "held_back_open_points,verdicts,first_failure,problem,file,handed_in,"
+                       "late_days,backend,seed,tool\n";
     auto number = [](const grade_row &row, double v) {
         return row.without_grade() ? "" : fmt::format("{:g}", v);
     };
@@ -67,6 +75,9 @@ std::string as_csv(const std::vector<grade_row> &rows, const std::string &backen
                                           number(row, row.clock.points),
                                           fmt::format("{:g}", row.clock.max_points),
                                           number(row, row.clock.open),
+                                          number(row, row.held_back.points),
+                                          fmt::format("{:g}", row.held_back.max_points),
+                                          number(row, row.held_back.open),
                                           verdict_words(row),
                                           row.first_failure,
                                           row.problem,
@@ -109,10 +120,8 @@ json row_as_json(const grade_row &row)
             {"points", number(row.points)},
             {"max_points", row.max_points},
             {"open_points", number(row.open_points)},
-            {"clock",
-             {{"points", number(row.clock.points)},
-              {"max_points", row.clock.max_points},
-              {"open_points", number(row.clock.open)}}},
+            {"clock", sums_of_row(row, row.clock)},
+            {"held_back", sums_of_row(row, row.held_back)},
             {"open", row.open},
             {"verdicts", row.verdicts},
             {"first_failure", row.first_failure},
@@ -131,9 +140,11 @@ grade_row row_in(const json &from)
     row.status = text_at(from, "status"), row.problem = text_at(from, "problem");
     row.points = number_at(from, "points"), row.max_points = number_at(from, "max_points");
     row.open_points = number_at(from, "open_points");
-    const json &clock = member(from, "clock");
-    row.clock = {number_at(clock, "points"), number_at(clock, "max_points"),
-                 number_at(clock, "open_points")};
+    auto sums = [&](const char *key) -> point_sums {
+        const json &o = member(from, key);
+        return {number_at(o, "points"), number_at(o, "max_points"), number_at(o, "open_points")};
+    };
+    row.clock = sums("clock"), row.held_back = sums("held_back");
     for (const json &note : member(from, "open"))
         if (note.is_string()) row.open.push_back(note);
     for (const auto &[verdict, count] : member(from, "verdicts").items())
@@ -159,9 +170,10 @@ json result_of_student(const json &of_class, const std::string &student)
         if (invalid(result).empty())
             documents.push_back(result);
         else if (text_at(row, "status") == "missing")
-            documents.push_back(refused_build(
-                lab, "stub", none,
-                {number_at(row, "max_points"), number_at(member(row, "clock"), "max_points")}));
+            documents.push_back(refused_build(lab, "stub", none,
+                                              {number_at(row, "max_points"),
+                                               number_at(member(row, "clock"), "max_points"),
+                                               number_at(member(row, "held_back"), "max_points")}));
         else
             documents.push_back(grader_fault(lab, "stub", problem));
     }
@@ -172,7 +184,8 @@ json result_of_student(const json &of_class, const std::string &student)
                                       near.empty() ? "" : " Did you mean " + near + "?"));
     }
     json result = merged(documents, text_at(of_class, "seed"), text_at(of_class, "backend"));
-    if (const std::string tool = text_at(of_class, "tool"); !tool.empty()) result["tool"] = tool;
+    for (const char *key : {"tool", "held_back_seed"})
+        if (const std::string word = text_at(of_class, key); !word.empty()) result[key] = word;
     return result;
 }
 

@@ -17,7 +17,7 @@ struct grade_row {
     // Remarks on the file, why it is missing, and what its first failure is about; one line.
     std::string problem;
     double points = 0, max_points = 0, open_points = 0; // without the clock's
-    point_sums clock = {};
+    point_sums clock = {}, held_back = {};
     std::vector<std::string> open;       // why points are open, one sentence per reason
     std::map<std::string, int> verdicts; // cases by verdict
     std::string first_failure;           // "WRONG_ANSWER in compact: one element"

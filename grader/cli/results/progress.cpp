@@ -216,6 +216,27 @@ void keep_hints(const toolchain &t, const std::string &lab, int todo, int shown)
     });
 }
 
+void add_progress(const toolchain &t, const progress_record &older)
+{
+    if (older.entries.empty() && older.hints.empty()) return;
+    change(t, [&](progress_record &record) {
+        std::vector<progress_entry> before; // the lab at hand is the latest, so older ones go first
+        for (const progress_entry &o : older.entries) {
+            auto at =
+                std::find_if(record.entries.begin(), record.entries.end(), [&](const auto &e) {
+                    return e.lab == o.lab && e.backend == o.backend;
+                });
+            if (at == record.entries.end())
+                before.push_back(o);
+            else if (at->max_points == o.max_points)
+                at->best = std::max(at->best, o.best);
+        }
+        record.entries.insert(record.entries.begin(), before.begin(), before.end());
+        for (const auto &[todo, shown] : older.hints)
+            record.hints[todo] = std::max(record.hints[todo], shown);
+    });
+}
+
 std::string where_am_i(const toolchain &t, const progress_record &record, const terminal &out)
 {
     std::string screen;

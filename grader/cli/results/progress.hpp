@@ -46,6 +46,11 @@ progress_record read_progress(const toolchain &t);
 void keep_progress(const toolchain &t, const lab_view &graded, const std::string &backend);
 void keep_hints(const toolchain &t, const std::string &lab, int todo, int shown);
 
+// Adds the record of an older edition. Of a lab that has an entry on the same backend, only a
+// higher best out of the same total is taken over. Throws machine_error if the file cannot be
+// written.
+void add_progress(const toolchain &t, const progress_record &older);
+
 // The screen, and what to type next.
 std::string where_am_i(const toolchain &t, const progress_record &record, const terminal &out);
 

@@ -11,10 +11,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <regex>
 #include <set>
+#include <sstream>
 
 namespace cli {
 
@@ -28,7 +30,7 @@ const std::set<std::string> staff_files = {"CONTRIBUTING.md", "grader/tests/sect
                                            "grader/tests/threats.csv",
                                            "grader/simulator/tests/programs/quicksort.cu"};
 const std::set<std::string> staff_names = {"sectors.csv", "library.cu"}; // library.cu is an answer
-const std::set<std::string> staff_folders = {"solutions", ".ci"};
+const std::set<std::string> staff_folders = {"solutions", ".ci", "ci"};
 const std::string folder_of_verdicts = "grader/tests/verdicts/"; // the staff submissions' verdicts
 const std::string folder_of_pairs = "data/measured/pairs/";      // times of the solutions
 const std::string instructors_folder = "handouts/instructor/";
@@ -73,11 +75,17 @@ void unpack(const std::string &root, const std::string &commit, const std::strin
     fs::remove(archive);
 }
 
+// A line of edition.txt: "held_back 02_coalescing 5".
+constexpr const char *held_back_line = "held_back ";
+
 std::string description(const edition &e)
 {
+    std::string held_back;
+    for (const auto &[lab, points] : e.held_back)
+        held_back += fmt::format("{}{} {:g}\n", held_back_line, lab, points);
     return fmt::format("# The student edition of the CUDA workbook: all but the worked solutions. "
-                       "meson.build reads which labs.\nversion {}\ncommit {}\nlabs {}\n",
-                       e.version, e.commit, fmt::join(e.labs, " "));
+                       "meson.build reads which labs.\nversion {}\ncommit {}\n{}labs {}\n",
+                       e.version, e.commit, held_back, fmt::join(e.labs, " "));
 }
 
 // Replaces the lab of the start page's example commands if this edition does not have it.
@@ -193,7 +201,8 @@ bool delivered(const edition &e, const std::string &path)
     fs::path p(path);
     if (staff_files.contains(path) || staff_names.contains(p.filename().string())) return false;
     if (staff_folders.contains(p.begin()->string()) || path.starts_with(folder_of_verdicts) ||
-        path.starts_with(folder_of_pairs) || path.starts_with(instructors_folder))
+        path.starts_with(folder_of_pairs) || path.starts_with(instructors_folder) ||
+        (path.starts_with("labs/") && p.filename() == held_back_file))
         return false;
     // One stem finds every part of a lab.
     for (const fs::path &part : p)
@@ -283,5 +292,32 @@ std::string line_not_kept(const std::string &stub, const std::string &filled)
 }
 
 bool is_student_edition(const std::string &root) { return fs::exists(root + "/" + edition_file); }
+
+double held_back_from_edition(const std::string &root, const std::string &lab)
+{
+    if (!is_student_edition(root)) return 0;
+    const std::string begin = held_back_line + lab + " ";
+    for (const std::string &line : lines(read_text(root + "/" + edition_file)))
+        if (line.starts_with(begin)) return std::strtod(line.c_str() + begin.size(), nullptr);
+    return 0;
+}
+
+edition read_edition(const std::string &root)
+{
+    const std::string path = root + "/" + edition_file;
+    edition e;
+    for (const std::string &line : lines(read_text(path))) {
+        std::istringstream row(line);
+        std::string key;
+        row >> key;
+        if (key == "version") row >> e.version;
+        if (key == "commit") row >> e.commit;
+        for (std::string lab; key == "labs" && row >> lab;) e.labs.push_back(lab);
+    }
+    if (e.version.empty() || e.labs.empty())
+        throw machine_error(fmt::format("{} names no {}, so it does not describe an edition", path,
+                                        e.version.empty() ? "version" : "labs"));
+    return e;
+}
 
 } // namespace cli

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import random
+import re
 import subprocess
 import tempfile
 import unittest
@@ -277,6 +278,13 @@ class command_line(unittest.TestCase):
                       self.refused("hint", "01", "07"))
         self.assertIn('"0" is one too many.\n', self.refused("hint", "01", "0"))
         self.assertIn('"scan" is one too many.\n', self.refused("hint", "01", "scan"))
+
+    def test_the_version_is_the_changelog_s(self):
+        newest = next(line for line in (TOP / "CHANGELOG.md").read_text().splitlines() if line.startswith("## "))
+        done = workbook("--version")
+        self.assertEqual(done.returncode, 0)
+        edition = ", the student edition of commit [0-9a-f]{12}" if (TOP / "edition.txt").exists() else ""
+        self.assertRegex(done.stdout, f"^CUDA workbook {re.escape(newest[3:])}{edition}\n$")
 
     def test_no_command_and_no_option_are_named(self):
         self.assertIn('there is no command "grdae". Did you mean grade?\n', self.refused("grdae", "01"))

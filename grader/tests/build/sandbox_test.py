@@ -233,6 +233,10 @@ class Sandbox(in_a_folder):
         done = workbook("grade", "02", "--submission", handed / "stub.cu", "--backend", "sim", **bare)
         self.assertIn("ran without a sandbox", done.stdout)
         self.assertIn("the kernel offers", workbook("doctor", **bare).stdout)
+        said = " ".join(workbook("doctor", preexec_fn=refusing(namespaces=True)).stdout.split())
+        if has_landlock():
+            self.assertIn("a filter of system calls (seccomp) refuses user namespaces", said)
+            self.assertIn("cases on several processes (Open MPI) have no sandbox", said)
 
     def test_a_compile_reads_nothing_of_the_project(self):
         source = self.folder / "reads.cu"

@@ -36,6 +36,7 @@ struct machine : project {
                 R"(/bin/nvcc", "compile_script": "x", "cxx": ["c++"], "nvcc_flags": [], "cudart_static": "x",
             "simulator_library": "x", "gpu_archs": ["90"], "labs": [{"lab": "02_scaling", "keep": "x", "worker_library": "x"}]})");
         places.device_folder = root + "/dev";
+        places.proc_folder = root + "/proc";
         places.include_folders = {root + "/include"};
         places.toolchain = root + "/build/toolchain.json";
         setenv("PATH", (root + "/bin").c_str(), 1);
@@ -117,6 +118,36 @@ TEST_CASE("each optional part, missing alone, is absent and costs what it says")
     CHECK(m.about("sandbox").found == "none: a process in it could still read files");
     CHECK(m.about("sandbox").remedy != "");
     CHECK(m.about("compute-sanitizer").what == diagnosis::optional_missing);
+}
+
+TEST_CASE("where namespaces are refused the doctor says why, and what is lost")
+{
+    machine m;
+    auto lines_about_namespaces = [&] {
+        std::vector<diagnosis> all = diagnose(m.places);
+        std::erase_if(all, [](const diagnosis &d) { return d.part != "namespaces"; });
+        return all.size();
+    };
+    m.script("build/grade.02_scaling", "echo namespaces");
+    m.lose("build/02_scaling.naive.gpu"); // with a GPU the reason may be another
+    CHECK(lines_about_namespaces() == 0);
+    m.script("build/grade.02_scaling", "echo landlock");
+    CHECK(m.about("sandbox").what == diagnosis::there);
+    CHECK(contains(m.about("sandbox").found, "Landlock"));
+    const diagnosis lost = m.about("namespaces");
+    CHECK(lost.what == diagnosis::optional_missing);
+    CHECK(contains(lost.effect, "can see whether a file is there"));
+    CHECK(contains(lost.effect, "cases on several processes"));
+    CHECK(contains(lost.found, "the kernel refuses user namespaces"));
+    m.put("proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n");
+    CHECK(contains(m.about("namespaces").found, "AppArmor"));
+    m.put("proc/self/status", "Name:\tdoctor\nSeccomp:\t2\nSeccomp_filters:\t1\n");
+    CHECK(contains(m.about("namespaces").found, "as in an unprivileged container"));
+    CHECK(contains(m.about("namespaces").remedy, "outside of the container"));
+    m.put("proc/self/status", "Name:\tdoctor\nSeccomp:\t0\n");
+    m.put("proc/sys/user/max_user_namespaces", "0\n");
+    CHECK(contains(m.about("namespaces").found, "user/max_user_namespaces is 0"));
+    CHECK(contains(m.about("namespaces").remedy, "sysctl"));
 }
 
 TEST_CASE("Open MPI is there with its compiler, and nobody else's MPI is")

@@ -127,6 +127,8 @@ TEST_CASE("an edition holds what git has, and no more" * doctest::skip(no_git())
     CHECK(contains(read_text(made + "/edition.txt"),
                    "\nversion 1.2\ncommit HEAD\nlabs 02_scaling 04_other\n"));
     CHECK(is_student_edition(made));
+    CHECK(read_edition(made).version == "1.2");
+    CHECK(read_edition(made).labs == of_both.labs);
     CHECK_FALSE(is_student_edition(p.root));
     CHECK(edition_faults(p.root, made).empty());
 }

@@ -20,6 +20,7 @@ std::string as_gradescope(const json &document)
         }
         if (c.state == case_state::passed || c.state == case_state::failed)
             test["status"] = c.state == case_state::passed ? "passed" : "failed";
+        if (c.held_back) test["visibility"] = "after_published";
         tests.push_back(std::move(test));
     });
     json result = {{"output", overview(labs, document)},
@@ -28,7 +29,7 @@ std::string as_gradescope(const json &document)
                    {"test_name_format", "text"},
                    {"execution_time", std::lround(total(labs, &safe_lab::seconds))},
                    {"tests", std::move(tests)}};
-    if (whole) result["score"] = total(labs, &safe_lab::points);
+    if (whole) result["score"] = total(labs, &safe_lab::points) + total(labs, &safe_lab::held_back);
     return result.dump(1) + "\n";
 }
 

@@ -60,6 +60,7 @@ std::string junit_of(const std::vector<safe_lab> &labs, const json &document)
             properties.emplace_back("max_points", fmt::format("{:g}", l.max_points));
             properties.emplace_back("open_points", fmt::format("{:g}", l.open_points));
         }
+        if (!l.held_back_words.empty()) properties.emplace_back("held_back", l.held_back_words);
         for (const auto &[name, value] : properties)
             text += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", name,
                                 xml_escaped(value));

@@ -21,6 +21,7 @@ struct safe_case {
     double points, max_points, seconds;
     int line;
     double open_points = 0;
+    bool held_back = false;        // a student must not see it before publication
     std::string judged_as() const; // "SKIPPED, 2 of 2 points open"
 };
 struct safe_lab {
@@ -32,6 +33,8 @@ struct safe_lab {
     bool judged = true;
     double open_points = 0;
     std::vector<std::string> open = {}; // why points are open, and what is disputed
+    double held_back = 0;               // points reached in cases that are held back
+    std::string held_back_words = {};   // that points are held back; empty: none are
     bool graded() const { return judged && count(case_state::error) == 0; }
     std::size_t count(case_state state) const;
 };
