@@ -126,8 +126,8 @@ Each grade is kept in FOLDER.results as soon as it is there. After Ctrl-C or a
 kill the same command goes on; it also grades files that have changed, and what
 a fault left ungraded.
 
-Exit status: 0 every file that is there was graded, whatever its points; 99 one
-was not, by a fault of the machine or the workbook, or a table was not written.)";
+Exit status: 0 every file that can be read was graded, whatever its points; 99
+one was not, by a fault of the machine or the workbook, or a table was not written.)";
 
 constexpr const char *about_calibrate = R"(
 Times naive, every rung and the solution of each lab on this GPU, which must do
