@@ -191,8 +191,8 @@ grade() {
     # A step shows ten annotations, which are of use to a single student only.
     [ $count != 1 ] || [ ! -f "$scratch/annotations" ] || cat "$scratch/annotations"
     echo "students: $count, in $SECONDS s; the results are in $results"
-    [ $status = 0 ] || give_up "some rows have no grade, by a fault of the machine or the workbook; their status is" \
-        "\"error\" in grades.csv. Start it again."
+    [ $status = 0 ] || give_up "some rows have no grade, by a fault of the machine or the workbook; autograde.txt" \
+        "says which, and why. Start it again."
 }
 
 # Prints each student's name and a name for files, each followed by a null byte.

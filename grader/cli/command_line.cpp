@@ -41,8 +41,12 @@ std::string version_words(const installed_labs &here)
 {
     std::string words = fmt::format("CUDA workbook {}", tool_version);
     if (here.source_root.empty() || !is_student_edition(here.source_root)) return words;
-    return words + fmt::format(", the student edition of commit {}",
-                               read_edition(here.source_root).commit.substr(0, 12));
+    try {
+        const edition e = read_edition(here.source_root);
+        return words + fmt::format(", the student edition of commit {}", e.commit.substr(0, 12));
+    } catch (const machine_error &) { // a damaged file: the version is known without it
+        return words;
+    }
 }
 
 std::string examples(const installed_labs &here)
@@ -73,11 +77,11 @@ that any editor and any network folder will do, and grades each new text once; a
 save during a grade begins a new one. Keys: h one more hint, r grade again on
 new inputs, q quit. Inputs stay the same until r.)";
 constexpr const char *about_update = R"(
-Run it in the new edition. It copies each stub that you have edited in the folder
-OLD, your points, the hints that you had, and what reset has kept. Where the stub
-itself has changed, or you have begun on the new one, your file is put beside it
-as stub.cu.mine. OLD is only read, and nothing that you wrote is overwritten; it
-can be repeated.)";
+Run it in the new edition. It copies each stub that you have edited in the
+folder OLD, your points, the hints that you had, and what reset has kept. Where
+the stub itself has changed, or you have begun on the new one, your file is put
+beside it as stub.cu.mine. OLD is only read, and nothing that you wrote is
+overwritten; the command can be repeated.)";
 constexpr const char *about_tests = R"(
 Builds everything in build-test/ and runs the tests, or only those whose names
 are given, as meson.build has them: ./workbook test text_test. They are about
@@ -122,8 +126,8 @@ Each grade is kept in FOLDER.results as soon as it is there. After Ctrl-C or a
 kill the same command goes on; it also grades files that have changed, and what
 a fault left ungraded.
 
-Exit status: 0 every file that is there was graded, whatever its points; 99 one
-was not, by a fault of the machine or the workbook, or a table was not written.)";
+Exit status: 0 every file that can be read was graded, whatever its points; 99
+one was not, by a fault of the machine or the workbook, or a table was not written.)";
 
 constexpr const char *about_calibrate = R"(
 Times naive, every rung and the solution of each lab on this GPU, which must do

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 namespace grading {
 
@@ -17,28 +18,10 @@ std::size_t current = 0;
 std::string lab;
 double left_out = 0;
 
-std::vector<std::string> &faults()
-{
-    static std::vector<std::string> all;
-    return all;
-}
-
 // The file itself marks its cases, so that none can be shown by a forgotten word.
 bool in_held_back_file(const doctest::detail::TestCase &test)
 {
     return std::filesystem::path(test.m_file.c_str()).filename() == "held_back.cpp";
-}
-
-// A name chooses a case and its inputs, and the clock has gates only for a lab's own cases.
-void look_for_faults(const doctest::detail::TestCase &test, double clock)
-{
-    const std::string place =
-        fmt::format("{}:{}: the case \"{}\"", test.m_file.c_str(), test.m_line, test.m_name);
-    if (std::ranges::find(records(), test.m_name, &case_record::test) != records().end())
-        faults().push_back(place + " has the name of another case: rename one of them");
-    if (in_held_back_file(test) && clock > 0)
-        faults().push_back(place + " is held back and has points of the clock, which only a lab's "
-                                   "grade.cpp gives: make them 0");
 }
 
 } // namespace
@@ -49,7 +32,22 @@ std::vector<case_record> &records()
     return all;
 }
 
-const std::vector<std::string> &case_faults() { return faults(); }
+std::vector<std::string> case_faults()
+{
+    std::vector<std::string> faults;
+    std::set<std::string> names;
+    for (const case_record &r : records()) {
+        if (r.held_back && r.what == kind::clock)
+            faults.push_back(fmt::format("{}: the held-back case \"{}\" has points of the clock, "
+                                         "which a lab's grade.cpp alone gives: make them 0",
+                                         r.place, r.test));
+        // A name chooses the case, and its inputs.
+        if (r.what != kind::clock && !names.insert(r.test).second)
+            faults.push_back(fmt::format("{}: another case has the name \"{}\", too: rename one",
+                                         r.place, r.test));
+    }
+    return faults;
+}
 
 void put_held_back_last()
 {
@@ -125,10 +123,10 @@ void set_lab_name(std::string name) { lab = std::move(name); }
 
 void case_points::fill(doctest::detail::TestCase &test) const
 {
-    look_for_faults(test, clock);
     case_record r;
     r.name = r.test = test.m_name;
     r.held_back = in_held_back_file(test);
+    r.place = fmt::format("{}:{}", test.m_file.c_str(), test.m_line);
     r.what = what;
     r.max_points = points;
     // A grid is often as large as the device's occupancy allows. With few multiprocessors, few
@@ -140,6 +138,8 @@ void case_points::fill(doctest::detail::TestCase &test) const
     case_record timed;
     timed.name = std::string(test.m_name) + ", timed";
     timed.test = test.m_name;
+    timed.held_back = in_held_back_file(test);
+    timed.place = records().back().place;
     timed.what = kind::clock;
     timed.max_points = clock;
     records().push_back(std::move(timed));

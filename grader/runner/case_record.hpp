@@ -57,6 +57,7 @@ double points_of_steps(double max_points, int reached, int offered);
 
 // The result, and the state of a case being graded. "Call" is the case's current call.
 struct case_record : case_result {
+    std::string place;          // file and line: "labs/02_coalescing/grade.cpp:120"
     std::string numbers;        // arguments of the call: "n = 10, offset = 3"
     std::string refused_launch; // a launch that the simulator refused in the call, in a sentence
     failed_call failed;         // first failed runtime call in the call
@@ -115,7 +116,7 @@ struct case_record : case_result {
 std::vector<case_record> &records(); // every case of this program, in file order
 // Returns why the cases cannot be graded as they are written, one sentence each: two have one name,
 // or a held-back case has points of the clock.
-const std::vector<std::string> &case_faults();
+std::vector<std::string> case_faults();
 // Puts held-back cases behind all others.
 void put_held_back_last();
 // Forgets the held-back cases, of which only the points are then known.

@@ -179,8 +179,9 @@ int run(int count, char **arguments)
     const std::string program = std::filesystem::path(arguments[0]).filename().string();
     set_lab_name(program.starts_with("grade.") ? program.substr(6) : program);
     const std::string_view word = count == 2 ? arguments[1] : "";
-    for (const std::string &fault : case_faults()) fmt::print(stderr, "{}: {}.\n", program, fault);
-    if (!case_faults().empty()) return 99;
+    const std::vector<std::string> faults = case_faults();
+    for (const std::string &fault : faults) fmt::print(stderr, "{}\n", fault);
+    if (!faults.empty()) return 99;
     put_held_back_last();
     if (word == "--list") return list_cases();
     const bool probe = word == "--probe-sandbox";

@@ -5,13 +5,20 @@
 #include "cli/results/text_report.hpp"
 #include "cli/submission/ninja.hpp"
 #include "cli/support/errors.hpp"
+#include "cli/support/files.hpp"
 #include "cli/support/strings.hpp"
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 namespace cli {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -42,6 +49,31 @@ void fill_row(class_work &w, graded g, const todo_list &todos)
     w.finished = true;
 }
 
+// A student's file by a path that compilers and JSON take: a copy if its name is too long for them,
+// or no text. What would be refused anyway, such as a link or a large file, is not copied.
+class usual_path {
+public:
+    explicit usual_path(const std::string &file) : path_(file)
+    {
+        constexpr std::size_t max_name_bytes = 180;   // as a submission may have
+        constexpr std::uintmax_t max_bytes = 1 << 24; // more than a submission may have
+        const bool text = on_one_line(file, file.size() + 64) == file;
+        std::error_code gone;
+        if (text && fs::path(file).filename().string().size() <= max_name_bytes) return;
+        if (!fs::is_regular_file(fs::symlink_status(file, gone)) ||
+            fs::file_size(file, gone) > max_bytes)
+            return;
+        folder_.emplace();
+        path_ = folder_->path() + "/stub.cu";
+        write_atomically(path_, read_text(file));
+    }
+    const std::string &path() const { return path_; }
+
+private:
+    std::optional<scratch_folder> folder_;
+    std::string path_;
+};
+
 // Tries twice. An error with one student's file, the student's or ours, ends only that row.
 template <typename F> void fill_in(class_work &w, F part)
 {
@@ -50,7 +82,8 @@ template <typename F> void fill_in(class_work &w, F part)
     for (int k = 0; k < max_tries && (k == 0 || w.row.without_grade()); ++k) {
         w.row = before;
         try {
-            part(file_of(w.row.file));
+            const usual_path file(w.row.file);
+            part(file_of(file.path()));
         } catch (const stop_requested &) {
             throw;
         } catch (const std::exception &e) {

@@ -20,7 +20,7 @@
 #include <set>
 #include <string_view>
 #include <system_error>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace cli {
 
@@ -113,11 +113,10 @@ std::vector<std::uint64_t> tokens_of(std::string_view text)
     return tokens;
 }
 
-using gram_set = std::unordered_set<std::uint64_t>;
-
 // Returns a hash per run of `gram_length` tokens.
-std::vector<std::uint64_t> grams_of(const std::vector<std::uint64_t> &tokens)
+std::vector<std::uint64_t> gram_hashes(const std::string &text)
 {
+    const std::vector<std::uint64_t> tokens = tokens_of(text);
     std::vector<std::uint64_t> grams;
     for (std::size_t i = 0; i + gram_length <= tokens.size(); ++i) {
         std::uint64_t hash = 0;
@@ -128,42 +127,55 @@ std::vector<std::uint64_t> grams_of(const std::vector<std::uint64_t> &tokens)
     return grams;
 }
 
-// Marks the tokens that lie in one of the runs.
-std::vector<bool> covered(const std::vector<std::uint64_t> &grams, const gram_set &by)
-{
-    std::vector<bool> marks(grams.empty() ? 0 : grams.size() + gram_length - 1);
-    for (std::size_t i = 0; i < grams.size(); ++i)
-        if (by.contains(grams[i]))
-            std::fill_n(marks.begin() + std::ptrdiff_t(i), gram_length, true);
-    return marks;
-}
+// Numbers the runs of a class's files; those that were given are 0.
+using gram_numbers = std::unordered_map<std::uint64_t, std::size_t>;
 
-// A student's file without what was given.
 struct token_file {
-    std::vector<std::uint64_t> grams;
-    gram_set own_grams;          // without those that were given
-    std::vector<bool> was_given; // by token
-    std::size_t own = 0;         // tokens
+    std::vector<std::size_t> grams;      // their numbers, in the order of the file
+    std::vector<std::size_t> own_before; // how many tokens before each were not given; and in all
+    std::size_t own() const { return own_before.back(); }
 };
 
-token_file token_file_of(const std::string &text, const gram_set &given)
+token_file token_file_of(const std::string &text, gram_numbers &numbers)
 {
     token_file f;
-    f.grams = grams_of(tokens_of(text));
-    f.was_given = covered(f.grams, given);
-    f.own = std::size_t(std::ranges::count(f.was_given, false));
-    for (std::uint64_t gram : f.grams)
-        if (!given.contains(gram)) f.own_grams.insert(gram);
+    for (std::uint64_t hash : gram_hashes(text))
+        f.grams.push_back(numbers.try_emplace(hash, numbers.size() + 1).first->second);
+    f.own_before.push_back(0);
+    const std::size_t tokens = f.grams.empty() ? 0 : f.grams.size() + gram_length - 1;
+    std::size_t given_until = 0;
+    for (std::size_t i = 0; i < tokens; ++i) {
+        if (i < f.grams.size() && f.grams[i] == 0) given_until = i + gram_length;
+        f.own_before.push_back(f.own_before[i] + (i >= given_until));
+    }
     return f;
 }
 
-double share_in(const token_file &f, const token_file &other)
-{
-    const std::vector<bool> marks = covered(f.grams, other.own_grams);
-    std::size_t shared = 0;
-    for (std::size_t i = 0; i < marks.size(); ++i) shared += marks[i] && !f.was_given[i];
-    return double(shared) / double(f.own);
-}
+// The runs of one file, looked up by number.
+class marked_grams {
+public:
+    explicit marked_grams(std::size_t numbers) : marks_(numbers) {}
+    void mark(const token_file &f)
+    {
+        ++mark_;
+        for (std::size_t gram : f.grams) marks_[gram] = mark_;
+    }
+    // The share of a file's own tokens that lie in a marked run.
+    double share_of(const token_file &f) const
+    {
+        std::size_t shared = 0, until = 0;
+        for (std::size_t i = 0; i < f.grams.size(); ++i) {
+            if (f.grams[i] == 0 || marks_[f.grams[i]] != mark_) continue;
+            shared += f.own_before[i + gram_length] - f.own_before[std::max(i, until)];
+            until = i + gram_length;
+        }
+        return double(shared) / double(f.own());
+    }
+
+private:
+    std::vector<std::size_t> marks_;
+    std::size_t mark_ = 0;
+};
 
 std::string squeezed(const std::string &line)
 {
@@ -241,20 +253,25 @@ std::string without_lines_of(const std::string &text, const std::string &stub)
 std::vector<similar_pair> similar_pairs(const std::vector<compared_file> &files,
                                         const given_code &given)
 {
-    gram_set given_grams;
+    gram_numbers numbers;
     for (const std::string &text : {given.stub, given.naive})
-        for (std::uint64_t gram : grams_of(tokens_of(text))) given_grams.insert(gram);
+        for (std::uint64_t hash : gram_hashes(text)) numbers[hash] = 0;
     std::vector<token_file> all;
     for (const compared_file &f : files)
-        all.push_back(token_file_of(without_lines_of(f.text, given.stub), given_grams));
+        all.push_back(token_file_of(without_lines_of(f.text, given.stub), numbers));
+    marked_grams of_first(numbers.size() + 1), of_second(numbers.size() + 1);
     std::vector<similar_pair> pairs;
-    for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (all[i].own() < gram_length) continue; // too little to compare
+        of_first.mark(all[i]);
         for (std::size_t j = i + 1; j < all.size(); ++j) {
-            if (std::min(all[i].own, all[j].own) < gram_length) continue; // too little to compare
+            if (all[j].own() < gram_length) continue;
+            of_second.mark(all[j]);
             similar_pair p{files[i].lab, files[i].student, files[j].student,
-                           share_in(all[i], all[j]), share_in(all[j], all[i])};
+                           of_second.share_of(all[i]), of_first.share_of(all[j])};
             if (p.share() >= similarity_threshold) pairs.push_back(std::move(p));
         }
+    }
     std::ranges::stable_sort(pairs, std::greater{}, &similar_pair::share);
     return pairs;
 }

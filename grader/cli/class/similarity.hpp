@@ -26,7 +26,7 @@ struct similar_pair {
 };
 
 // A pair is named if it shares at least so much of one of its files. Among the solutions of this
-// workbook independent ones share at most 0.43; handouts/instructor/similarity.md has the figures.
+// workbook independent ones share at most 0.38; handouts/instructor/similarity.md has the figures.
 constexpr double similarity_threshold = 0.5;
 
 // Returns the text without the lines that the stub has, too, whatever their blanks.

@@ -63,8 +63,9 @@ std::string skipped_words(const std::vector<std::string> &names)
 int width_of(const std::vector<class_entry> &all, std::string grade_row::*word)
 {
     int width = 7;
+    constexpr int max_width = 32; // one student's long name is not to widen all rows
     for (const class_entry &e : all) width = std::max(width, columns(e.files[0].row.*word));
-    return width;
+    return std::min(width, max_width);
 }
 
 constexpr int points_width = 20, clock_width = 9; // fit "39.5 / 40, 40 open" and "9.5 / 10"

@@ -85,7 +85,7 @@ std::string class_page_of(const convert_options &options)
     if (!options.student.empty())
         throw usage_error("--to page shows a whole class: leave --student out, or write the "
                           "student's own result with --to text.");
-    return as_class_page(read_class_results(options.file), options.clock);
+    return as_class_page(read_class_results(options.file), {options.clock, options.published});
 }
 
 classroom50_submission submission_by_environment(const std::string &committed_at)

@@ -311,7 +311,7 @@ int release_command(const toolchain &t, const release_options &options)
     fmt::print("{} of commit {}: {}, without solutions\n", plural(e.labs.size(), "lab"),
                e.commit.substr(0, 12), plural(count, "file"));
     for (const auto &[lab, points] : e.held_back)
-        fmt::print("{}: without its held-back cases, {:g} points, of which a grade there tells\n",
+        fmt::print("{}: without its held-back cases, {:g} points; each grade there says how many\n",
                    lab, points);
     if (options.proof) {
         std::string copy = staging.at("proof");

@@ -33,7 +33,7 @@ point_sums sums_in(const json &o)
     return {number_at(o, "points"), number_at(o, "max_points"), number_at(o, "open_points")};
 }
 
-class_grade grade_of(const json &row, bool with_clock)
+class_grade grade_of(const json &row, points_too counted)
 {
     class_grade g{.student = text_at(row, "student"),
                   .lab = text_at(row, "lab"),
@@ -48,7 +48,8 @@ class_grade grade_of(const json &row, bool with_clock)
     l.max_points = g.sums.max_points;
     l.clock = g.clock;
     g.band = band_of(l);
-    if (with_clock) g.sums = with(g.sums, g.clock);
+    if (counted.clock) g.sums = with(g.sums, g.clock);
+    if (counted.held_back) g.sums = with(g.sums, sums_in(member(row, "held_back")));
     return g;
 }
 
@@ -268,17 +269,20 @@ std::string mistake_in(const std::string &message)
     return without_place(without_kernel(text));
 }
 
-class_overview overview_of(const json &of_class, bool with_clock)
+class_overview overview_of(const json &of_class, points_too counted)
 {
     class_overview all{.seed = text_at(of_class, "seed"),
                        .backend = text_at(of_class, "backend"),
                        .tool = text_at(of_class, "tool")};
     std::vector<class_row> rows;
     for (const json &row : member(of_class, "rows")) {
-        class_row r{grade_of(row, with_clock), member(row, "result")};
+        class_row r{grade_of(row, counted), member(row, "result")};
         if (r.grade.student.empty() || r.grade.lab.empty()) continue;
         if (invalid(r.document).empty())
-            r.document = as_counted(std::move(r.document), with_clock);
+            r.document =
+                as_counted(counted.held_back ? with_held_back_published(std::move(r.document))
+                                             : without_held_back(std::move(r.document)),
+                           counted.clock);
         else
             r.document = {};
         rows.push_back(std::move(r));

@@ -1,4 +1,4 @@
-// What a class's results have in common: points, verdicts, mistakes and slow cases of each lab.
+// The figures and lists that a class page shows, gathered from a class's results.
 #pragma once
 
 #include "result.hpp"
@@ -62,9 +62,15 @@ struct class_overview {
     std::vector<class_remark> faults = {}, missing = {}, disputed = {}, open = {};
 };
 
-// Takes what autograde --json wrote; whatever a broken document lacks is left out. `with_clock`:
-// the course counts the clock's points.
-class_overview overview_of(const json &of_class, bool with_clock);
+// The points that a course counts besides the usual ones. Held-back cases are left out, with what
+// they say, unless they have been published.
+struct points_too {
+    bool clock = false, held_back = false;
+};
+
+// Takes what autograde --json wrote; whatever a broken document lacks is left out. Throws
+// usage_error if held-back cases are wanted and were not graded.
+class_overview overview_of(const json &of_class, points_too counted);
 
 // Returns the part of a failure's message that two students with the same mistake have in common:
 // its first sentence without the counts of wrong elements and without the call; numbers and names

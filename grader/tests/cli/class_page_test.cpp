@@ -125,7 +125,7 @@ TEST_CASE("a mistake is what two students' messages have in common")
 
 TEST_CASE("of a class the page counts students, not cases, and only those with a grade")
 {
-    const class_overview all = overview_of(small_class(), false);
+    const class_overview all = overview_of(small_class(), {});
     REQUIRE(all.labs.size() == 1);
     const lab_overview &l = all.labs[0];
     CHECK(l.points == std::vector<double>{20, 31.5, 40});
@@ -151,7 +151,7 @@ TEST_CASE("of a class the page counts students, not cases, and only those with a
     CHECK(all.missing.at(0).words == "there is no stub.cu");
     CHECK(all.faults.at(0).student == "zoe");
 
-    const class_overview with_clock = overview_of(small_class(), true);
+    const class_overview with_clock = overview_of(small_class(), {.clock = true});
     CHECK(with_clock.labs.at(0).points == std::vector<double>{20, 31.5, 50});
     CHECK(with_clock.labs[0].max_points == 50);
     CHECK(with_clock.labs[0].bands == l.bands);
@@ -160,7 +160,7 @@ TEST_CASE("of a class the page counts students, not cases, and only those with a
 TEST_CASE("the page says all this, every tag is closed, and it loads nothing")
 {
     for (bool with_clock : {false, true}) {
-        const std::string page = as_class_page(small_class(), with_clock);
+        const std::string page = as_class_page(small_class(), {.clock = with_clock});
         CHECK(wrong_in_xml("?>" + page.substr(page.find('\n'))) == "");
         for (const char *words :
              {"<dt>students</dt><dd>5</dd>", "<dt>seed</dt><dd><code>1f</code></dd>",
@@ -173,7 +173,7 @@ TEST_CASE("the page says all this, every tag is closed, and it loads nothing")
         CHECK_FALSE(contains(page, "src="));
         CHECK(contains(page, with_clock ? "<td>50 / 50" : "<td>40 / 40"));
     }
-    CHECK(contains(as_class_page(class_of({}), false), "Results of a class"));
+    CHECK(contains(as_class_page(class_of({}), {}), "Results of a class"));
 }
 
 TEST_CASE("no name and no message leaves its place in the page")
@@ -189,12 +189,32 @@ TEST_CASE("no name and no message leaves its place in the page")
     json all =
         class_of({row, lab, row_without_result(evil, "missing", evil), json(3), {{"student", 3}}});
     all["seed"] = all["backend"] = all["tool"] = evil;
-    const std::string page = as_class_page(all, false);
+    const std::string page = as_class_page(all, {});
     CHECK(wrong_in_xml("?>" + page.substr(page.find('\n'))) == "");
     CHECK(page.find("</style>") == page.rfind("</style>"));
     for (const char *tag : {"<script", "<img", "\x1b", "\xe2\x80\xae", "\xff"})
         CHECK_FALSE(contains(page, tag));
     CHECK(contains(page, "&lt;script&gt;alert(1)"));
+}
+
+TEST_CASE("held-back cases are on the page only after publication")
+{
+    json secret = class_case("scale: secret", "WRONG_ANSWER", "The secret sum is wrong.", 9000);
+    secret["held_back"] = true;
+    json row = class_row_of("ada", 40, "fail", {class_case("scale: one", "PASS", "", 1), secret});
+    const json sums = {{"points", 2}, {"max_points", 5}, {"open_points", 0}};
+    row["held_back"] = row["result"]["labs"][0]["held_back"] = sums;
+    json all = class_of({row});
+    all["held_back_seed"] = "5ec4e7";
+    const std::string before = as_class_page(all, {}),
+                      after = as_class_page(all, {.held_back = true});
+    CHECK_FALSE(contains(before, "secret"));
+    CHECK_FALSE(contains(before, "WRONG_ANSWER"));
+    CHECK_FALSE(contains(before, "5ec4e7"));
+    CHECK(contains(before, "held-back cases are left out"));
+    CHECK(contains(before, "<td>40 / 40"));
+    CHECK(contains(after, "The secret sum is wrong."));
+    CHECK(contains(after, "<td>42 / 45"));
 }
 
 TEST_CASE("convert writes the page of a class, and of nothing else")
@@ -203,9 +223,9 @@ TEST_CASE("convert writes the page of a class, and of nothing else")
     const std::string of_class = p.put("class.json", small_class().dump()),
                       out = p.root + "/class.html";
     CHECK(convert_command({of_class, "page", out, ""}) == passed);
-    CHECK(read_text(out) == as_class_page(small_class(), false));
+    CHECK(read_text(out) == as_class_page(small_class(), {}));
     CHECK(convert_command({of_class, "page", out, "", true}) == passed);
-    CHECK(read_text(out) == as_class_page(small_class(), true));
+    CHECK(read_text(out) == as_class_page(small_class(), {.clock = true}));
     CHECK(contains(class_page_refusal({of_class, "page", out, "ada"}), "leave --student out"));
     const std::string one = p.put("one.json", small_class()["rows"][0]["result"].dump());
     CHECK(contains(class_page_refusal({one, "page", out, ""}),
@@ -214,5 +234,5 @@ TEST_CASE("convert writes the page of a class, and of nothing else")
     CHECK(contains(class_page_refusal(
                        {p.put("x", "{\"schema\": \"cuda-workbook-class/9\"}"), "page", out, ""}),
                    "which a newer workbook wrote"));
-    CHECK(read_text(out) == as_class_page(small_class(), true));
+    CHECK(read_text(out) == as_class_page(small_class(), {.clock = true}));
 }

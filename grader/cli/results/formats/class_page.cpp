@@ -1,7 +1,6 @@
 // A class's results as one page: points, verdicts, common mistakes, slow cases, faults.
 #include "class_page.hpp"
 
-#include "cli/results/class_overview.hpp"
 #include "cli/support/html.hpp"
 
 #include <fmt/format.h>
@@ -323,9 +322,9 @@ std::string remarks_table(const std::vector<class_remark> &remarks)
 
 } // namespace
 
-std::string as_class_page(const json &of_class, bool with_clock)
+std::string as_class_page(const json &of_class, points_too counted)
 {
-    const class_overview all = overview_of(of_class, with_clock);
+    const class_overview all = overview_of(of_class, counted);
     std::vector<std::string> students;
     for (const class_grade &g : all.grades)
         if (students.empty() || students.back() != g.student) students.push_back(g.student);
@@ -340,7 +339,11 @@ std::string as_class_page(const json &of_class, bool with_clock)
     fact("graded on", backend_shown(all.backend));
     fact("seed", "<code>" + words_of(all.seed) + "</code>");
     fact("workbook", words_of(all.tool));
-    fact("points", with_clock ? "with those of the clock" : "without those of the clock");
+    const bool held_back = of_class.is_object() && of_class.contains("held_back_seed");
+    fact("points", fmt::format("{} those of the clock{}", counted.clock ? "with" : "without",
+                               !held_back          ? ""
+                               : counted.held_back ? " and with held-back cases"
+                                                   : "; held-back cases are left out"));
     text += "</dl>\n" + labs_table(all);
     text += "<h2>Not graded</h2>\n<p class=\"faint\">After a fault of the machine or "
             "the workbook, or because what was handed in cannot be read.</p>\n" +
