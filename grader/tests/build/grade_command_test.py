@@ -188,7 +188,7 @@ class full_disks(in_a_folder):
             self.fresh(f"class/{name}.cu").write_text("this is no C++, so that nothing is linked\n")
         table, result = self.small / "grades.csv", self.small / "class.json"
         shown = self.folder / "copy.csv"
-        done = on_small_disk(self.small, "12k", "sh", "-c", '"$@"; s=$?; cp "$0" "$COPY"; exit $s', table, self.program,
+        done = on_small_disk(self.small, "8k", "sh", "-c", '"$@"; s=$?; cp "$0" "$COPY"; exit $s', table, self.program,
                              "autograde", self.folder / "class", lab, "--backend", "sim", "--csv", table, "--json",
                              result, COPY=str(shown))
         if "cannot shut a submission off" in done.stderr:

@@ -250,7 +250,7 @@ class Sandbox(in_a_folder):
             self.assertNotIn("seen", done.stdout)
             source.write_text(f'#include "{solution}"\n')
             done = workbook("grade", "02", "--submission", source, "--backend", "sim", preexec_fn=refused)
-            self.assertIn(says, done.stdout)
+            self.assertIn(says, " ".join(done.stdout.split())) # a line ends where the path's length has it
 
     def test_a_kill_while_compiling_leaves_no_process_and_no_folder(self):
         source = self.folder / "endless.cu"
