@@ -10,9 +10,9 @@
 #include "cli/terminal/text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -21,6 +21,7 @@
 #include <string_view>
 #include <system_error>
 #include <unordered_map>
+#include <utility>
 
 namespace cli {
 
@@ -212,29 +213,26 @@ void make_folder(const std::string &folder)
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-std::string pairs_said(const std::string &lab, const std::vector<similar_pair> &pairs,
-                       std::size_t files, const std::string &all_pairs, int width)
+std::string pairs_said(const std::string &lab, const file_comparison &found, std::size_t all_files,
+                       const std::string &all_pairs, int width)
 {
     constexpr std::size_t max_shown = 10;
-    std::string text = fmt::format(
-        "\n{}\n",
-        wrapped(
-            fmt::format("{}: of {}, {} of {} have at least {} of one file's own tokens in common.",
-                        lab, plural(files, "file"), pairs.size(),
-                        plural(files * (files - (files > 0)) / 2, "pair"),
-                        percent(similarity_threshold)),
-            width, 2));
-    for (std::size_t i = 0; i < std::min(pairs.size(), max_shown); ++i) {
-        const similar_pair &p = pairs[i];
-        text +=
-            fmt::format("  {}\n", wrapped(fmt::format("{:>5} of {}, {} of {}", percent(p.of_first),
-                                                      p.first, percent(p.of_second), p.second),
-                                          width, 8, 2));
+    auto line = [&](const std::string &words) { return "  " + wrapped(words, width, 8, 2) + "\n"; };
+    const std::size_t files = all_files - found.too_short.size();
+    const std::size_t all = files == 0 ? 0 : files * (files - 1) / 2;
+    std::string text = fmt::format("\n{}: {} compared, {} of {} alike\n", lab,
+                                   plural(files, "file"), found.pairs.size(), plural(all, "pair"));
+    for (std::size_t i = 0; i < std::min(found.pairs.size(), max_shown); ++i) {
+        const similar_pair &p = found.pairs[i];
+        text += line(fmt::format("{:>5} of {}, {} of {}", percent(p.of_first), p.first,
+                                 percent(p.of_second), p.second));
     }
-    if (pairs.size() > max_shown)
-        text += fmt::format("  {}\n", wrapped(fmt::format("and {} more: {} has all",
-                                                          pairs.size() - max_shown, all_pairs),
-                                              width, 4, 2));
+    if (found.pairs.size() > max_shown)
+        text += line(
+            fmt::format("and {} more; all are in {}", found.pairs.size() - max_shown, all_pairs));
+    if (!found.too_short.empty())
+        text += line(fmt::format("With fewer than {} tokens of their own, too few to compare: {}",
+                                 min_own_tokens, fmt::join(found.too_short, ", ")));
     return text;
 }
 
@@ -250,30 +248,33 @@ std::string without_lines_of(const std::string &text, const std::string &stub)
     return result;
 }
 
-std::vector<similar_pair> similar_pairs(const std::vector<compared_file> &files,
-                                        const given_code &given)
+file_comparison compare_files(const std::vector<compared_file> &files, const given_code &given)
 {
     gram_numbers numbers;
     for (const std::string &text : {given.stub, given.naive})
         for (std::uint64_t hash : gram_hashes(text)) numbers[hash] = 0;
-    std::vector<token_file> all;
-    for (const compared_file &f : files)
-        all.push_back(token_file_of(without_lines_of(f.text, given.stub), numbers));
+    file_comparison result;
+    std::vector<std::pair<const compared_file *, token_file>> all;
+    for (const compared_file &f : files) {
+        token_file tokens = token_file_of(without_lines_of(f.text, given.stub), numbers);
+        if (tokens.own() < min_own_tokens)
+            result.too_short.push_back(f.student);
+        else
+            all.push_back({&f, std::move(tokens)});
+    }
     marked_grams of_first(numbers.size() + 1), of_second(numbers.size() + 1);
-    std::vector<similar_pair> pairs;
     for (std::size_t i = 0; i < all.size(); ++i) {
-        if (all[i].own() < gram_length) continue; // too little to compare
-        of_first.mark(all[i]);
+        const auto &[file, tokens] = all[i];
+        of_first.mark(tokens);
         for (std::size_t j = i + 1; j < all.size(); ++j) {
-            if (all[j].own() < gram_length) continue;
-            of_second.mark(all[j]);
-            similar_pair p{files[i].lab, files[i].student, files[j].student,
-                           of_second.share_of(all[i]), of_first.share_of(all[j])};
-            if (p.share() >= similarity_threshold) pairs.push_back(std::move(p));
+            of_second.mark(all[j].second);
+            similar_pair p{file->lab, file->student, all[j].first->student,
+                           of_second.share_of(tokens), of_first.share_of(all[j].second)};
+            if (p.share() >= similarity_threshold) result.pairs.push_back(std::move(p));
         }
     }
-    std::ranges::stable_sort(pairs, std::greater{}, &similar_pair::share);
-    return pairs;
+    std::ranges::stable_sort(result.pairs, std::greater{}, &similar_pair::share);
+    return result;
 }
 
 void require_similarity_folder(const std::string &folder)
@@ -312,11 +313,11 @@ std::string write_similarity(const std::string &folder, const std::vector<compar
         }
         write_atomically(of_lab + "/stub.cpp", given.stub);
         write_atomically(of_lab + "/info.csv", info);
-        const std::vector<similar_pair> pairs = similar_pairs(compared, given);
-        for (const similar_pair &p : pairs)
+        const file_comparison found = compare_files(compared, given);
+        for (const similar_pair &p : found.pairs)
             table += csv_line({lab, without_formula(p.first), fmt::format("{:.3f}", p.of_first),
                                without_formula(p.second), fmt::format("{:.3f}", p.of_second)});
-        text += pairs_said(lab, pairs, compared.size(), all_pairs, width);
+        text += pairs_said(lab, found, compared.size(), all_pairs, width);
         text += fmt::format("  java -jar jplag.jar -l c -bc {0}/stub.cpp {0}\n"
                             "  dolos run -l cpp -i {0}/stub.cpp {0}/info.csv\n",
                             shell_word(of_lab));

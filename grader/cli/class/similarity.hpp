@@ -4,6 +4,7 @@
 #include "cli/results/class_results.hpp"
 #include "cli/submission/toolchain.hpp"
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -28,6 +29,13 @@ struct similar_pair {
 // A pair is named if it shares at least so much of one of its files. Among the solutions of this
 // workbook independent ones share at most 0.38; handouts/instructor/similarity.md has the figures.
 constexpr double similarity_threshold = 0.5;
+// Files with fewer tokens of their own, some 25 lines, are alike by chance.
+constexpr std::size_t min_own_tokens = 200;
+
+struct file_comparison {
+    std::vector<similar_pair> pairs;    // above the threshold, most alike first
+    std::vector<std::string> too_short; // students whose file was not compared
+};
 
 // Returns the text without the lines that the stub has, too, whatever their blanks.
 std::string without_lines_of(const std::string &text, const std::string &stub);
@@ -35,9 +43,8 @@ std::string without_lines_of(const std::string &text, const std::string &stub);
 // Compares files of one lab, by runs of 23 tokens (k-grams; Dolos has the same length by default).
 // Every run is kept, where Schleimer, Wilkerson and Aiken (2003) keep a sample by winnowing: a
 // class is small enough. Comments, layout, order of functions, and names that can be changed do not
-// count, nor does code that was given. Returns the pairs above the threshold, most alike first.
-std::vector<similar_pair> similar_pairs(const std::vector<compared_file> &files,
-                                        const given_code &given);
+// count, nor does code that was given.
+file_comparison compare_files(const std::vector<compared_file> &files, const given_code &given);
 
 // Throws usage_error if the folder is there and not empty, or cannot be made.
 void require_similarity_folder(const std::string &folder);

@@ -6,6 +6,8 @@
 #include "cli_project.hpp"
 #include "tests/wrong_in_xml.hpp"
 
+#include <fmt/format.h>
+
 using namespace cli;
 
 namespace {
