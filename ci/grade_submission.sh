@@ -11,6 +11,7 @@ whose student then has the name of the folder. The folder RESULTS receives
     class.json, grades.csv    every case; a row per student and lab
     autograde.txt             what autograde printed: it holds text of students, so it is not printed here
     students/NNN-NAME.*       the result of each student in each form
+    kept/                     each grade, from which autograde goes on after a kill
 Options:
     --backend sim|auto   sim (default): no GPU; auto: with the GPU if there is one
     --to "FORM..."       json, junit, text, gradescope, prairielearn; default: json junit text
@@ -170,8 +171,8 @@ grade() {
         [ -x "${program[0]}" ] || give_up "nothing is built in $build; without --no-set-up it is."
         export PATH="$top/.venv/bin:$PATH"
     fi
-    "${program[@]}" autograde "$folder" "$lab" --backend "$backend" --csv "$results/grades.csv" \
-        --json "$results/class.json" >"$results/autograde.txt" 2>"$scratch/problems" </dev/null || status=$?
+    "${program[@]}" autograde "$folder" "$lab" --backend "$backend" --results "$results/kept" \
+        --csv "$results/grades.csv" --json "$results/class.json" >"$results/autograde.txt" 2>"$scratch/problems" </dev/null || status=$?
     [ $status = 0 ] || harmless <"$scratch/problems" >&2
     [ $status != 2 ] || exit 2
     [ -f "$results/class.json" ] || give_up "nothing was graded; above is why."

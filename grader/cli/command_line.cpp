@@ -114,13 +114,20 @@ grade --submission does, on the same inputs, and shut off from the machine, or
 not at all: on the simulator, on all cores; then on the GPU, if there is one,
 one file at a time.
 
+An instructor's own cases in labs/LAB/held_back.cpp have columns of their own,
+and only --json holds them; convert shows them with --published alone.
+
 Points that nothing here can judge are open, neither reached nor lost: behind
 the table stands whose they are, and why. Those of the clock have a column of
-their own. A row that a fault of the machine left
-ungraded has no points, which is not zero.
+their own. A row that a fault of the machine left ungraded has no points, which
+is not zero.
 
-Exit status: 0 every file that is there was graded, whatever its points; 99 one
-was not, by a fault of the machine or the workbook, or a table was not written.)";
+Each grade is kept in FOLDER.results as soon as it is there. After Ctrl-C or a
+kill the same command goes on; it also grades files that have changed, and what
+a fault left ungraded.
+
+Exit status: 0 every file that can be read was graded, whatever its points; 99
+one was not, by a fault of the machine or the workbook, or a table was not written.)";
 
 constexpr const char *about_calibrate = R"(
 Times naive, every rung and the solution of each lab on this GPU, which must do
@@ -139,14 +146,27 @@ standard input. A failure of the submission and a fault of the machine stay
 apart, and where a fault left a lab without a grade no points are given, not
 zero. What a submission or a compiler wrote is cut and made safe.
 
+  classroom50    result.json, in half points; handouts/instructor/classroom50/
+                 has the autograder.py that calls this
   junit          for GitLab, Jenkins and what else reads it
   gradescope     results/results.json
   prairielearn   results/results.json, of at most 1 MB
+  autolab        text, and the scores in the last line, a problem per lab
+  coderunner     what a combinator template grader prints
   github         in a step of GitHub Actions: at most ten annotations to
                  standard output, and a summary to FILE or behind what is in the
                  file that GITHUB_STEP_SUMMARY names
   json           the student's own result, which ./workbook appeal takes
   text           for people
+  page           a whole class, so without --student: one page of HTML with points,
+                 verdicts, common mistakes, slow cases and faults
+
+With --lms, RESULT is what autograde --json wrote, of a whole class, and FILE
+the grading worksheet or the grades that Moodle exports, or the gradebook that
+Canvas exports. Written is the file to upload there, with one column filled in.
+Nobody is matched by guessing. A student without a grade that is final (a fault
+of the machine, open points, nothing to grade) leaves the cell as it was, and is
+named on standard error, as is who is on one side only.
 
 Exit status: 0 it was converted, whatever the grade; 2 wrong usage, or RESULT is
 none; 99 the machine could not write it.)";
@@ -267,6 +287,33 @@ void describe_autograde(CLI::App &autograde, command_line &o)
     add_labs(autograde, o);
     add_option(autograde, "--csv", o.autograde.csv_file, "write a row per student and lab");
     add_option(autograde, "--json", o.autograde.json_file, "the same with every case");
+    add_option(autograde, "--results", o.autograde.results,
+               "folder that keeps each grade; none: FOLDER.results");
+    autograde.add_flag("--anew", o.autograde.anew, "grade also what that folder has");
+    CLI::Option *newest = autograde.add_flag_callback(
+        "--newest", [&o] { o.autograde.which = which_file::newest; },
+        "of several files of a student, the newest counts");
+    autograde
+        .add_flag_callback(
+            "--best", [&o] { o.autograde.which = which_file::best; }, "... the best counts")
+        ->excludes(newest);
+    add_option(autograde, "--due", o.autograde.due, "count late days from 2026-12-01T23:59 on");
+    add_option(autograde, "--extensions", o.autograde.extensions,
+               "a CSV file: student,lab,due; +3 is three days more");
+    add_option(autograde, "--against", o.autograde.against,
+               "an earlier --json: whose points move, and why");
+    autograde
+        .add_option("--engine", o.autograde.engine, "local (default); slurm: jobs of a cluster")
+        ->check(CLI::IsMember({"local", "slurm"}));
+    add_option(autograde, "--slurm-cpu", o.autograde.slurm.cpu,
+               "arguments for sbatch of jobs without a GPU");
+    add_option(autograde, "--slurm-gpu", o.autograde.slurm.gpu,
+               "... of jobs with one; none: no clock");
+    add_option(autograde, "--held-back-seed", o.autograde.held_back_seed,
+               "hexadecimal: for held-back cases; none: a random one, kept in --json");
+    add_option(autograde, "--similarity", o.autograde.similarity,
+               "new folder: the files without the stub's lines, for JPlag and Dolos; and print "
+               "which are alike");
     autograde.add_flag("--without-sandbox", o.autograde.without_sandbox,
                        "run strangers' code also where it cannot be shut off from the machine");
     add_backend_and_seed(autograde, o);
@@ -278,12 +325,24 @@ void describe_convert(CLI::App &convert, command_line &o)
     add_option(convert, "RESULT", o.convert.file, "what --json wrote; -: standard input")
         ->required();
     convert.add_option("--to", o.convert.format, "the form to write")
-        ->required()
-        ->check(CLI::IsMember({"junit", "gradescope", "github", "prairielearn", "json", "text"}));
+        ->check(CLI::IsMember({"autolab", "classroom50", "coderunner", "github", "gradescope",
+                               "json", "junit", "page", "prairielearn", "text"}));
     add_option(convert, "--output", o.convert.output, "file to write; none: standard output");
     add_option(convert, "--student", o.convert.student, "of a class: whose results");
     convert.add_flag("--clock", o.convert.clock,
                      "count the points of the clock: 50 a lab instead of 40");
+    convert.add_flag("--published", o.convert.published,
+                     "show held-back cases, and count their points on top");
+    convert.add_flag("--leaderboard", o.convert.leaderboard,
+                     "gradescope: also rank the measured speedups before the class");
+    add_option(convert, "--committed", o.convert.committed_at,
+               "classroom50: the graded commit's time, in UTC");
+    convert.add_option("--lms", o.convert.lms, "instead of --to: fill in a class's grades")
+        ->check(CLI::IsMember({"moodle", "canvas"}));
+    add_option(convert, "--roster", o.convert.roster, "--lms: the file that it exported");
+    add_option(convert, "--lab", o.convert.lab, "--lms: of several labs, which one");
+    add_option(convert, "--column", o.convert.column,
+               "--lms: of several columns, which one (part of its name)");
 }
 
 void describe_appeal(CLI::App &appeal, command_line &o)
@@ -354,6 +413,11 @@ void describe(CLI::App &app, command_line &o, const installed_labs &here)
     release.add_flag("!--without-proof", o.release.proof, "only write it: some seconds");
 
     describe_autograde(add("autograde", "instructors: grade a class's files"), o);
+    CLI::App &task = add("class-task", "what a job of autograde --engine slurm runs");
+    task.group("");
+    add_option(task, "FOLDER", o.task.folder, "of the results")->required();
+    add_option(task, "LIST", o.task.list, "of the tasks")->required();
+    task.add_option("INDEX", o.task.index, "in that list")->required();
     describe_convert(add("convert", "instructors: a result for your course system"), o);
 
     // A student's help leaves out what is for instructors, and what shows worked solutions.

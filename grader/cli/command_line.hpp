@@ -22,7 +22,11 @@ struct command_line {
     std::string one_lab;
     hint_options hint;
     bool agreed = false;
-    std::string page;  // of explain
+    std::string page; // of explain
+    struct {
+        std::string folder, list;
+        std::size_t index = 0;
+    } task;            // of class-task
     std::string older; // of update: the older edition's folder
 };
 

@@ -27,6 +27,8 @@ int run_command(const command_line &o)
         throw usage_error("the tests are run by the launcher: ./workbook test");
     if (o.command == "convert") return convert_command(o.convert);
     toolchain t = read_toolchain(toolchain_path());
+    if (o.command == "class-task")
+        return class_task_command(t, o.task.folder, o.task.list, o.task.index);
     if (o.command == "autograde") return autograde_command(t, o.labs, o.grade, o.autograde);
     if (o.command == "release") return release_command(t, o.release);
     if (o.command == "check") return check_command(t, o.labs, o.grade, o.check);

@@ -22,6 +22,7 @@ struct case_result {
     std::string test; // the doctest case that judges it
     kind what = kind::correctness;
     double points = 0, max_points = 0;
+    bool held_back = false; // of held_back.cpp: shown only after publication
     bool started = false, ended = false;
     bool tried = true;        // false: the function is known not to end
     bool unsupported = false; // the submission used something that the simulator lacks
@@ -56,6 +57,7 @@ double points_of_steps(double max_points, int reached, int offered);
 
 // The result, and the state of a case being graded. "Call" is the case's current call.
 struct case_record : case_result {
+    std::string place;          // file and line: "labs/02_coalescing/grade.cpp:120"
     std::string numbers;        // arguments of the call: "n = 10, offset = 3"
     std::string refused_launch; // a launch that the simulator refused in the call, in a sentence
     failed_call failed;         // first failed runtime call in the call
@@ -112,6 +114,14 @@ struct case_record : case_result {
 };
 
 std::vector<case_record> &records(); // every case of this program, in file order
+// Returns why the cases cannot be graded as they are written, one sentence each: two have one name,
+// or a held-back case has points of the clock.
+std::vector<std::string> case_faults();
+// Puts held-back cases behind all others.
+void put_held_back_last();
+// Forgets the held-back cases, of which only the points are then known.
+void leave_out_held_back();
+double points_left_out(); // by leave_out_held_back()
 case_record &current_case();
 // Makes the record of this doctest case that this backend judges the current one.
 void begin_case(const std::string &test);

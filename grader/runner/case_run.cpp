@@ -6,6 +6,7 @@
 #include "api/cases.hpp"
 #include "call_counters.hpp"
 #include "case_record.hpp"
+#include "splitmix64.hpp"
 #include "text/verdict.hpp"
 
 #include <doctest/doctest.h>
@@ -153,8 +154,12 @@ std::uint64_t unforeseen()
 
 std::uint64_t case_seed()
 {
-    // FNV-1a over the name, mixed with the run's seed.
+    // FNV-1a over the name, mixed with the run's seed, and with the staff's for a held-back case.
     std::uint64_t h = 14695981039346656037ull ^ options().seed;
+    if (current_case().held_back) {
+        std::uint64_t secret = options().held_back_seed.value_or(0);
+        h ^= splitmix64(secret);
+    }
     for (unsigned char c : lab_name() + "/" + current_case().name) h = (h ^ c) * 1099511628211ull;
     return h ^ (h >> 29);
 }

@@ -73,13 +73,14 @@ private:
     json left_;
 };
 
-std::uint64_t parse_seed(const std::string &digits)
+std::uint64_t parse_seed(const char *name, const std::string &digits)
 {
     std::uint64_t seed = 0;
     const auto [end, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), seed, 16);
     if (error != std::errc() || end != digits.data() + digits.size())
-        throw bad_request("\"seed\" is no hexadecimal number of at most 16 digits: " + digits);
+        throw bad_request(
+            fmt::format("\"{}\" is no hexadecimal number of at most 16 digits: {}", name, digits));
     return seed;
 }
 
@@ -97,8 +98,9 @@ grading_request parse_request(const std::string &text)
     f.take_program("mpirun", o.mpirun);
     f.take("submission", o.submission);
     f.take("source", o.source);
-    std::string seed;
+    std::string seed, held_back_seed;
     f.take("seed", seed);
+    f.take("held_back_seed", held_back_seed);
     const std::string schedule = f.take_word("schedule", {"index", "random", "late"});
     f.take("case", r.pattern);
     r.kind = f.take_word("kind", {"correctness", "speed"});
@@ -130,7 +132,8 @@ grading_request parse_request(const std::string &text)
     o.late_streams = schedule == "late";
     o.keep_counts = !r.counters_file.empty();
     if (o.submission.empty()) o.submission = "submission";
-    o.seed = seed.empty() ? std::random_device{}() : parse_seed(seed);
+    o.seed = seed.empty() ? std::random_device{}() : parse_seed("seed", seed);
+    if (!held_back_seed.empty()) o.held_back_seed = parse_seed("held_back_seed", held_back_seed);
     return r;
 }
 

@@ -29,6 +29,7 @@ struct grading_request {
 //   "submission"        "stub", "solution", or a file's name
 //   "source"            the submission's file, for messages
 //   "seed"              a string of up to 16 hexadecimal digits; default: random
+//   "held_back_seed"    as "seed", but the staff's; without it held-back cases are not graded
 //   "schedule"          "index", "random" or "late": the simulator's order of blocks and streams
 //   "case", "kind", "result", "counters", "processes"
 //                       see grading_request

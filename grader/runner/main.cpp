@@ -41,13 +41,15 @@ constexpr const char *what_to_do =
 
 int list_cases()
 {
-    double total = 0, of_clock = 0;
+    double total = 0, of_clock = 0, held_back = 0;
     for (const case_record &r : records()) {
-        fmt::print("{:<12} {:>4g} points  {}\n", name(r.what), r.max_points, r.name);
-        (r.what == kind::clock ? of_clock : total) += r.max_points;
+        fmt::print("{:<12} {:>4g} points  {}\n", r.held_back ? "held_back" : name(r.what),
+                   r.max_points, r.name);
+        (r.held_back ? held_back : r.what == kind::clock ? of_clock : total) += r.max_points;
     }
-    fmt::print("{:g} points, and {:g} of the clock, in {} cases\n", total, of_clock,
-               records().size());
+    fmt::print("{:g} points, and {:g} of the clock, in {} cases{}\n", total, of_clock,
+               records().size(),
+               held_back > 0 ? fmt::format("; {:g} points are held back", held_back) : "");
     return 0;
 }
 
@@ -124,12 +126,18 @@ void run_side_by_side(const std::vector<case_group> &groups, int processes)
 void grade_on_gpu(const std::vector<std::size_t> &chosen, int processes)
 {
     constexpr std::uint64_t gib = std::uint64_t{1} << 30;
-    std::vector<case_group> correctness, timed;
-    for (std::size_t i : chosen)
-        (records()[i].what == kind::clock ? timed : correctness).push_back({i});
+    std::vector<case_group> correctness, timed, held_back;
+    for (std::size_t i : chosen) {
+        const case_record &r = records()[i];
+        (r.held_back ? held_back : r.what == kind::clock ? timed : correctness).push_back({i});
+    }
     const std::vector<case_record> fresh(records());
-    run_side_by_side(correctness, std::min(processes, places_at_device(5 * gib, 12 * gib)));
+    const int places = std::min(processes, places_at_device(5 * gib, 12 * gib));
+    run_side_by_side(correctness, places);
     run_side_by_side(timed, 1);
+    // No worker that has seen held-back inputs may print in a case that a student sees.
+    run_side_by_side(held_back, places);
+    if (!held_back.empty()) end_workers();
     for (std::size_t i : chosen) // a process may have lacked what another held
         if (case_record &r = records()[i]; r.result == verdict::INFRA_ERROR) {
             r = fresh[i];
@@ -171,6 +179,10 @@ int run(int count, char **arguments)
     const std::string program = std::filesystem::path(arguments[0]).filename().string();
     set_lab_name(program.starts_with("grade.") ? program.substr(6) : program);
     const std::string_view word = count == 2 ? arguments[1] : "";
+    const std::vector<std::string> faults = case_faults();
+    for (const std::string &fault : faults) fmt::print(stderr, "{}\n", fault);
+    if (!faults.empty()) return 99;
+    put_held_back_last();
     if (word == "--list") return list_cases();
     const bool probe = word == "--probe-sandbox";
     if (count > 1 && !probe) {
@@ -186,6 +198,7 @@ int run(int count, char **arguments)
         return 2;
     }
     options() = request.options;
+    if (!options().held_back_seed) leave_out_held_back();
     options().device_program =
         std::filesystem::read_symlink("/proc/self/exe").parent_path() / "cudasim-device";
     if (std::string problem = find_device(); !problem.empty()) {

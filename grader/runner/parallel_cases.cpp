@@ -30,10 +30,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(speed_result, median, low, high, pairs, disca
                                    prepare_s, verify_s, reached, offered, needs)
 
 // All members except `speed` and `endless`, which are optional.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(case_result, name, test, what, points, max_points, started,
-                                   ended, tried, unsupported, result, message, hint, about, lacking,
-                                   line, function, unwatched, text, text_cut, counts, replay,
-                                   duration_ms)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(case_result, name, test, what, points, max_points, held_back,
+                                   started, ended, tried, unsupported, result, message, hint, about,
+                                   lacking, line, function, unwatched, text, text_cut, counts,
+                                   replay, duration_ms)
 
 namespace {
 
@@ -132,6 +132,7 @@ void mark_not_tried()
         if (!earlier || !r.tried || r.function.empty()) continue;
         case_result left;
         left.name = r.name, left.test = r.test, left.what = r.what, left.max_points = r.max_points;
+        left.held_back = r.held_back;
         left.started = left.ended = true;
         left.tried = false;
         left.result = verdict::TIMEOUT;
@@ -158,7 +159,8 @@ void require_results(const std::vector<case_group> &groups)
 std::vector<case_group> groups_of(const std::vector<std::size_t> &chosen)
 {
     auto together = [](const case_record &a, const case_record &b) {
-        return a.what == b.what && function_of(a.name) == function_of(b.name);
+        return a.what == b.what && a.held_back == b.held_back &&
+               function_of(a.name) == function_of(b.name);
     };
     std::vector<case_group> groups;
     for (std::size_t i : chosen) {

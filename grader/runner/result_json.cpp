@@ -91,6 +91,11 @@ struct point_sums {
     }
 };
 
+nlohmann::json sums_json(const point_sums &s)
+{
+    return {{"points", s.points}, {"max_points", s.max_points}, {"open_points", s.open}};
+}
+
 constexpr std::size_t max_printed = 4096; // bytes of a case's own output in its result
 
 nlohmann::json case_json(const case_record &r)
@@ -104,6 +109,7 @@ nlohmann::json case_json(const case_record &r)
                      {"message", r.message},
                      {"hint", r.hint},
                      {"duration_ms", std::round(r.duration_ms * 100) / 100}};
+    if (r.held_back) c["held_back"] = true;
     if (!r.about.empty()) c["about"] = r.about;
     if (r.line > 0) c["line"] = r.line;
     if (!r.text.empty()) c["printed"] = printable_lines(r.text.substr(0, max_printed));
@@ -123,27 +129,27 @@ nlohmann::json case_json(const case_record &r)
 std::string result_json()
 {
     nlohmann::json l, cases = nlohmann::json::array(), not_chosen = nlohmann::json::array();
-    point_sums counted, clock;
+    point_sums counted, clock, held_back;
+    held_back.max_points = held_back.open = points_left_out();
     for (const case_record &r : records()) {
         if (!r.started) {
-            not_chosen.push_back(r.name);
+            if (!r.held_back) not_chosen.push_back(r.name);
             continue;
         }
-        (r.what == kind::clock ? clock : counted).add(r);
+        (r.held_back ? held_back : r.what == kind::clock ? clock : counted).add(r);
         cases.push_back(case_json(r));
     }
     static const std::map<int, const char *> status{
         {0, "pass"}, {1, "fail"}, {77, "skipped"}, {99, "error"}};
-    l = {
-        {"lab", lab_name()},
-        {"submission", options().submission},
-        {"status", status.at(exit_status())},
-        {"points", counted.points},
-        {"max_points", counted.max_points},
-        {"open_points", counted.open},
-        {"clock",
-         {{"points", clock.points}, {"max_points", clock.max_points}, {"open_points", clock.open}}},
-        {"cases", cases}};
+    l = {{"lab", lab_name()},
+         {"submission", options().submission},
+         {"status", status.at(exit_status())},
+         {"points", counted.points},
+         {"max_points", counted.max_points},
+         {"open_points", counted.open},
+         {"clock", sums_json(clock)},
+         {"cases", cases}};
+    if (held_back.max_points > 0) l["held_back"] = sums_json(held_back);
     if (!not_chosen.empty()) l["not_chosen"] = not_chosen;
     nlohmann::json env{{"sandbox", name(sandbox_found().how)}};
     if (!options().simulated) {
@@ -179,6 +185,7 @@ int exit_status()
         if (!r.started) continue;
         if (r.result == verdict::INFRA_ERROR) return 99;
         graded = graded || !r.skipped();
+        if (r.held_back) continue; // its points are on top, and a status would tell of it
         // A case that needs something the machine lacks, and the lab can do without, is not
         // required.
         open = open || (r.skipped() && !r.lacking);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct run_options {
     std::string submission;             // "stub", "solution", or a file's name
     std::string source;                 // the submission's file, for messages; may be empty
     std::uint64_t seed = 0;
+    // The staff's: held-back cases draw their inputs from it, too. Nothing: they are not graded.
+    std::optional<std::uint64_t> held_back_seed;
     std::string replay_folder;  // for replay files of failed cases; empty: none are written
     std::string picture_folder; // for the pictures that cases draw; empty: none are written
     bool keep_replays = false;  // also for passed cases

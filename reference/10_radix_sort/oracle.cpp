@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
+#include <cstdint>
 
 namespace oracle {
 
@@ -25,14 +25,15 @@ std::vector<unsigned> radix_sort(std::vector<unsigned> keys)
 
 pairs radix_sort_pairs(const pairs &in)
 {
-    std::vector<std::size_t> order(in.keys.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&in](std::size_t i, std::size_t j) { return in.keys[i] < in.keys[j]; });
+    // A pair's place behind its key keeps equal keys in order, and makes all of them different.
+    std::vector<std::uint64_t> keyed(in.keys.size());
+    for (std::size_t i = 0; i < keyed.size(); ++i) keyed[i] = std::uint64_t{in.keys[i]} << 32 | i;
+    std::sort(keyed.begin(), keyed.end());
     pairs out;
-    for (std::size_t i : order) {
-        out.keys.push_back(in.keys[i]);
-        out.values.push_back(in.values[i]);
+    out.keys.reserve(keyed.size()), out.values.reserve(keyed.size());
+    for (std::uint64_t k : keyed) {
+        out.keys.push_back(static_cast<unsigned>(k >> 32));
+        out.values.push_back(in.values[static_cast<unsigned>(k)]);
     }
     return out;
 }

@@ -150,13 +150,22 @@ check_finding judge_speed(const check_task &work, const lab_view &l)
     return f;
 }
 
+// Naive and a wrong submission are about the lab's own cases, not about an instructor's.
+lab_view judged_by_its_file(const check_task &work, lab_view l)
+{
+    if (work.as == check_role::naive || work.as == check_role::wrong)
+        std::erase_if(l.cases, [](const case_view &c) { return c.held_back; });
+    return l;
+}
+
 } // namespace
 
 std::string wrong_answers(const lab_view &l) { return failures(l, correctness); }
 
-std::vector<check_finding> judge(const toolchain &t, const check_task &work, const lab_view &l,
+std::vector<check_finding> judge(const toolchain &t, const check_task &work, const lab_view &graded,
                                  const std::string &backend)
 {
+    const lab_view l = judged_by_its_file(work, graded);
     const std::string wrong = wrong_answers(l);
     if (work.only == "speed") return {judge_speed(work, l)};
     switch (work.as) {

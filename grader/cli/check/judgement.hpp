@@ -8,7 +8,7 @@
 
 namespace cli {
 
-std::vector<check_finding> judge(const toolchain &t, const check_task &work, const lab_view &l,
+std::vector<check_finding> judge(const toolchain &t, const check_task &work, const lab_view &graded,
                                  const std::string &backend);
 
 // Lists every case that did not pass, except right answers that are only slow; empty: none. A lab

@@ -30,9 +30,10 @@ bool on_ladder(check_role as)
 
 std::string shown(const lab_view &l)
 {
-    return fmt::format("{:g}{}", l.points,
-                       l.clock.open >= l.clock.max_points ? ""
-                                                          : fmt::format(" + {:g}", l.clock.points));
+    return fmt::format(
+        "{:g}{}{}", l.points,
+        l.clock.open >= l.clock.max_points ? "" : fmt::format(" + {:g}", l.clock.points),
+        l.held_back.max_points > 0 ? fmt::format(" (held back: {:g})", l.held_back.points) : "");
 }
 
 std::string fault_of_filled(const std::string &source, double points)

@@ -150,6 +150,7 @@ graded_submission rows_of(const lab_view &graded, const std::string &submission,
 {
     graded_submission g{submission, graded_submission::whole, {}};
     for (const case_view &c : graded.cases) {
+        if (c.held_back) continue; // an instructor's own, and no part of the project
         // Other skipped cases count, because the submission used what the simulator lacks.
         const bool not_judged =
             c.verdict == "SKIPPED" && c.whole && !c.whole->value("unsupported", false);

@@ -96,6 +96,9 @@ void take_over(const toolchain &t, const lab &l, const json &document, const std
     const std::string backend = text_at(document, "backend");
     options.seed = seed_of(document, file);
     options.backend = backend;
+    // Only what the staff has, or has published, names it.
+    if (const std::string held_back = text_at(document, "held_back_seed"); !held_back.empty())
+        options.held_back_seed = choose_seed(held_back, "held_back_seed");
     if (backend != "sim" && backend != "gpu" && backend != "both")
         throw usage_error(fmt::format("{} was graded on the backend \"{}\", which this workbook "
                                       "does not know. Appeal in the version that graded it, {}.",

@@ -1,25 +1,29 @@
 // The autograde command: grades a class's files, each in the same sandbox as any submission.
 #include "commands.hpp"
 
+#include "cli/class/class_comparison.hpp"
+#include "cli/class/class_list.hpp"
+#include "cli/class/due_dates.hpp"
+#include "cli/class/results_folder.hpp"
+#include "cli/class/similarity.hpp"
 #include "cli/grading/backend.hpp"
-#include "cli/grading/grade_on_both.hpp"
-#include "cli/results/class_results.hpp"
 #include "cli/results/lab_names.hpp"
-#include "cli/results/stub_original.hpp"
-#include "cli/results/submission_folder.hpp"
 #include "cli/submission/ninja.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "cli/support/parallel_for.hpp"
+#include "cli/support/sha256.hpp"
 #include "doctor.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -29,13 +33,6 @@ namespace cli {
 namespace fs = std::filesystem;
 
 namespace {
-
-struct work {
-    const lab *of;
-    grade_row row;
-    prepared_grade prepared = {};
-    std::optional<graded> by_simulator = {}; // of a grade that a GPU has still to complete
-};
 
 void require_sandbox(const toolchain &t, const lab &any, const std::string &backend)
 {
@@ -51,70 +48,6 @@ void require_sandbox(const toolchain &t, const lab &any, const std::string &back
         problem));
 }
 
-void fill_row(grade_row &row, graded g, const todo_list &todos)
-{
-    std::vector<lab_view> labs = labs_of(g.document);
-    const lab_view &l = labs.at(0);
-    row.status = l.status;
-    row.points = l.points;
-    if (l.max_points > 0) row.max_points = l.max_points; // a broken grader reports none
-    row.open_points = l.open_points;
-    if (l.clock.max_points > 0) row.clock = l.clock;
-    for (const std::string &note : open_notes(l)) row.open.push_back(on_one_line(note, 4000, ' '));
-    for (const std::string &note : disputed_notes(l)) row.add_problem(note);
-    for (const case_view &c : l.cases)
-        if (member(*c.whole, "fault") == true) row.add_problem(c.name + ": " + c.message);
-    for (const case_view &c : l.cases) ++row.verdicts[c.verdict];
-    const case_view *f = first_to_mend(l, todos); // as watch orders them
-    if (f) row.first_failure = fmt::format("{} in {}", f->verdict, f->name);
-    if (f) row.add_problem(f->message.empty() ? f->hint : f->message);
-    row.document = std::move(g.document);
-}
-
-// An error with one student's file, the student's or ours, ends only that row.
-template <typename F> void in_row(work &w, F part)
-{
-    if (w.row.file.empty()) return;
-    try {
-        part(file_of(w.row.file));
-    } catch (const stop_requested &) {
-        throw;
-    } catch (const std::exception &e) {
-        w.row.status = "error";
-        w.row.add_problem(e.what());
-    }
-}
-
-// Compiles the file, and grades it on the simulator if that has a part.
-void begin(const toolchain &t, work &w, grade_options options, const todo_list &todos)
-{
-    in_row(w, [&](const subject &what) {
-        w.prepared = prepare_grade(t, *w.of, what, options);
-        if (options.backend == "gpu" && w.prepared.refused.is_null()) return;
-        const bool whole = options.backend == "sim" || !w.prepared.refused.is_null();
-        options.backend = "sim";
-        graded g = grade_prepared(t, *w.of, what, w.prepared, options);
-        if (whole)
-            fill_row(w.row, std::move(g), todos);
-        else
-            w.by_simulator = std::move(g);
-    });
-}
-
-// Does what needs the GPU.
-void complete(const toolchain &t, work &w, const grade_options &options, const todo_list &todos)
-{
-    if (!w.prepared.refused.is_null() || !w.prepared.workers.contains("gpu")) return;
-    in_row(w, [&](const subject &what) {
-        if (w.row.status == "error") return;
-        fill_row(w.row,
-                 w.by_simulator
-                     ? add_gpu(t, *w.of, what, w.prepared, std::move(*w.by_simulator), options)
-                     : grade_prepared(t, *w.of, what, w.prepared, options),
-                 todos);
-    });
-}
-
 std::string skipped_words(const std::vector<std::string> &names)
 {
     constexpr std::size_t max_shown = 5;
@@ -127,78 +60,12 @@ std::string skipped_words(const std::vector<std::string> &names)
                        first);
 }
 
-// Returns a student's file, or nothing if it would not be graded.
-std::string text_of(const std::string &path)
-{
-    constexpr std::uintmax_t max_bytes = 1 << 20;
-    std::error_code unreadable;
-    if (!fs::is_regular_file(fs::symlink_status(path, unreadable))) return {};
-    std::uintmax_t size = fs::file_size(path, unreadable);
-    if (unreadable || size > max_bytes) return {};
-    try {
-        return read_text(path);
-    } catch (const machine_error &) { // its row will report it
-        return {};
-    }
-}
-
-// Marks files that equal naive or another student's, byte for byte, unless they are the stub.
-void mark_copies(const toolchain &t, std::vector<work> &all)
-{
-    std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> same; // by lab and text
-    for (std::size_t i = 0; i < all.size(); ++i)
-        if (std::string text = text_of(all[i].row.file); !text.empty())
-            same[{all[i].row.lab, std::move(text)}].push_back(i);
-    for (const auto &[of, whose] : same) {
-        const lab &l = *all[whose[0]].of;
-        bool naive = of.second == text_of(t.source(l, "naive"));
-        if (of.second == original_stub(t, l).text || of.second == text_of(t.stub(l))) continue;
-        for (std::size_t i : whose) {
-            grade_row &row = all[i].row;
-            if (naive)
-                row.add_problem(
-                    fmt::format("the file is {}, byte for byte", t.shown(t.source(l, "naive"))));
-            if (naive || whose.size() < 2) continue;
-            const std::string &other = all[whose[i == whose[0]]].row.student;
-            row.add_problem(fmt::format("the file is the same as {}'s{}, byte for byte", other,
-                                        whose.size() > 2 ? " and others'" : ""));
-        }
-    }
-}
-
-int width_of(const std::vector<work> &all, std::string grade_row::*word)
+int width_of(const std::vector<class_entry> &all, std::string grade_row::*word)
 {
     int width = 7;
-    for (const work &w : all) width = std::max(width, columns(w.row.*word));
-    return width;
-}
-
-// Builds what the graders need, and returns the work: one item per student and lab.
-std::vector<work> work_of(const toolchain &t, const std::vector<student_files> &students,
-                          const std::vector<std::string> &names, const grade_options &options,
-                          progress_line &progress)
-{
-    std::vector<item> items;
-    for (const std::string &name : names)
-        items.push_back({&lab_called(t, name), file_of("stub.cu")});
-    build_for_grading(t, items, options.backend, progress);
-    std::map<std::string, offered_points> offered;
-    for (const std::string &name : names) offered[name] = points_offered(t, lab_called(t, name));
-    std::vector<work> all;
-    for (const student_files &student : students)
-        for (const std::string &name : names) {
-            handed_in h = find_file(student, name, names.size() == 1, t.lab_names(false));
-            work w{&lab_called(t, name), {}};
-            w.row.student = on_one_line(student.name, 200);
-            w.row.lab = name;
-            w.row.file = h.file;
-            w.row.status = h.unreadable ? "error" : "missing";
-            w.row.problem = h.problem;
-            w.row.max_points = offered[name].points;
-            w.row.clock.max_points = offered[name].clock;
-            all.push_back(std::move(w));
-        }
-    return all;
+    constexpr int max_width = 32; // one student's long name is not to widen all rows
+    for (const class_entry &e : all) width = std::max(width, columns(e.files[0].row.*word));
+    return std::min(width, max_width);
 }
 
 constexpr int points_width = 20, clock_width = 9; // fit "39.5 / 40, 40 open" and "9.5 / 10"
@@ -268,29 +135,158 @@ void require_whole(std::initializer_list<kept_table> tables, std::size_t rows)
     if (!problems.empty()) throw machine_error(problems);
 }
 
+// Says how long the rest takes, by what has been graded in this process.
+class time_left {
+public:
+    explicit time_left(std::size_t all) : all_(all) {}
+    void one_done() { ++done_; }
+    std::string words() const
+    {
+        if (done_ == 0 || done_ >= all_) return {};
+        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - began_;
+        const double left =
+            spent.count() / static_cast<double>(done_) * static_cast<double>(all_ - done_);
+        return left < 90 ? fmt::format(", about {:.0f} s left", left)
+                         : fmt::format(", about {:.0f} min left", left / 60);
+    }
+
+private:
+    std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+    std::size_t all_, done_ = 0;
+};
+
+// The folder for the results, "handed_in.results" beside "handed_in" by default.
+std::string results_path(const autograde_options &wanted, const fs::path &handed_in)
+{
+    if (wanted.results.empty()) return handed_in.string() + ".results";
+    std::error_code none;
+    const fs::path path = fs::weakly_canonical(wanted.results, none);
+    if (path == handed_in || path.string().starts_with(handed_in.string() + "/"))
+        throw usage_error("--results lies in the folder of the submissions: name one outside");
+    return path.string();
+}
+
+// Goes on with the run that the folder holds, with its seed, or begins one. `wanted_seed`: empty
+// unless the user chose one.
+void enter(results_folder &folder, const toolchain &t, const std::vector<std::string> &labs,
+           const autograde_options &wanted, const std::string &wanted_seed, grade_options &options)
+{
+    class_run now{choose_seed({}),        options.seed,           options.backend,
+                  options.held_back_seed, wanted.without_sandbox, {}};
+    for (const std::string &name : labs)
+        now.graders[name] = sha256(read_text(t.grader(lab_called(t, name))));
+    if (const std::optional<class_run> kept = folder.run(); kept && !wanted.anew) {
+        auto differs = [&](const std::string &what) {
+            return usage_error(
+                fmt::format("The results in {} were made {}. --anew grades all files "
+                            "again; --results FOLDER keeps both, and --against says "
+                            "whose points move",
+                            shell_word(folder.path()), what));
+        };
+        if (wanted_seed.empty()) options.seed = kept->seed;
+        if (wanted.held_back_seed.empty()) options.held_back_seed = kept->held_back_seed;
+        if (options.seed != kept->seed) throw differs("with seed " + kept->seed);
+        if (options.held_back_seed != kept->held_back_seed)
+            throw differs("with another --held-back-seed");
+        if (options.backend != kept->backend) throw differs("on backend " + kept->backend);
+        if (kept->without_sandbox != wanted.without_sandbox)
+            throw differs(kept->without_sandbox ? "without a sandbox" : "in a sandbox");
+        for (const auto &[lab, digest] : now.graders)
+            if (const auto at = kept->graders.find(lab);
+                at != kept->graders.end() && at->second != digest)
+                throw differs(fmt::format("by another grader of {}", lab));
+        now.id = kept->id, now.seed = kept->seed;
+        now.held_back_seed = kept->held_back_seed;
+        now.graders.insert(kept->graders.begin(), kept->graders.end());
+    }
+    folder.begin(now);
+}
+
+// The machine that submits jobs need not have a GPU, nor a sandbox: each job looks for its own.
+void choose_for_slurm(const autograde_options &wanted, grade_options &options)
+{
+    options.seed = choose_seed(options.seed);
+    if (options.backend == "auto") options.backend = wanted.slurm.gpu.empty() ? "sim" : "both";
+    if (options.backend != "sim" && wanted.slurm.gpu.empty())
+        throw usage_error(fmt::format("--backend {} needs jobs with a GPU: say how they are "
+                                      "submitted, --slurm-gpu=\"--gres=gpu:1\" for instance",
+                                      options.backend));
+}
+
+// Chooses the seed of the held-back cases, if a lab has any.
+void choose_held_back_seed(const std::vector<class_entry> &all, const std::string &wanted,
+                           grade_options &options)
+{
+    if (std::ranges::any_of(
+            all, [](const class_entry &e) { return e.files[0].row.held_back.max_points > 0; }))
+        options.held_back_seed = choose_seed(wanted, "--held-back-seed");
+    else if (!wanted.empty())
+        throw usage_error("--held-back-seed: no lab that is graded has held-back cases, in "
+                          "labs/LAB/held_back.cpp; leave it out");
+}
+
+json class_document(const std::vector<grade_row> &rows, const grade_options &options)
+{
+    json document = as_json(rows, options.backend, options.seed);
+    if (!options.held_back_seed.empty()) document["held_back_seed"] = options.held_back_seed;
+    return document;
+}
+
+std::vector<std::string> names_of(const std::vector<student_files> &students)
+{
+    std::vector<std::string> names;
+    for (const student_files &s : students) names.push_back(s.shown);
+    return names;
+}
+
 } // namespace
 
 int autograde_command(const toolchain &t, const std::vector<std::string> &words,
                       grade_options options, const autograde_options &wanted)
 {
     std::error_code unreadable; // read_class reports it
-    fs::path folder = fs::canonical(wanted.folder, unreadable);
-    class_files handed =
-        read_class(unreadable ? wanted.folder : folder.string(), t.lab_names(false));
-    std::vector<std::string> names = find_labs(words, t.lab_names(false));
+    const fs::path real = fs::canonical(wanted.folder, unreadable);
+    const fs::path handed_in = unreadable ? fs::path(wanted.folder) : real;
+    class_files handed = read_class(handed_in.string(), t.lab_names(false));
+    std::vector<std::string> names = find_labs(words, t.lab_names(named_in_full(t, words)));
     if (names.empty()) throw usage_error("this workbook has no labs yet");
     require_writable("--csv", wanted.csv_file);
     require_writable("--json", wanted.json_file);
+    if (!wanted.similarity.empty()) require_similarity_folder(wanted.similarity);
+    const due_dates due(wanted.due, wanted.extensions, names_of(handed.students), names);
+    const json before = wanted.against.empty() ? json() : read_class_results(wanted.against);
     progress_line progress;
+    const std::string wanted_seed = options.seed;
+    const bool by_slurm = wanted.engine == "slurm";
     // The one seed that this chooses gives every student the same inputs.
-    choose_backend(t, lab_called(t, names[0]), options, progress);
-    std::vector<work> all = work_of(t, handed.students, names, options, progress);
+    if (by_slurm)
+        choose_for_slurm(wanted, options);
+    else
+        choose_backend(t, lab_called(t, names[0]), options, progress);
+    std::vector<item> items;
+    for (const std::string &name : names)
+        items.push_back({&lab_called(t, name), file_of("stub.cu")});
+    build_for_grading(t, items, options.backend, progress);
+    std::vector<class_entry> all = entries_of(t, handed.students, names, wanted.which);
+    choose_held_back_seed(all, wanted.held_back_seed, options);
     options.require_sandbox = !wanted.without_sandbox;
-    if (options.require_sandbox) require_sandbox(t, lab_called(t, names[0]), options.backend);
+    if (options.require_sandbox && !by_slurm)
+        require_sandbox(t, lab_called(t, names[0]), options.backend);
+    results_folder folder(results_path(wanted, handed_in), [&] {
+        progress.say("waiting for another autograde with the same results");
+    });
+    enter(folder, t, names, wanted, wanted_seed, options);
 
     mark_copies(t, all);
     std::map<std::string, todo_list> todos;
     for (const std::string &name : names) todos.emplace(name, todos_of(t, lab_called(t, name)));
+    std::vector<class_work *> files;
+    std::vector<std::size_t> entry_of; // by file
+    for (std::size_t i = 0; i < all.size(); ++i)
+        for (class_work &w : all[i].files) {
+            if (!w.finished) folder.restore(w);
+            files.push_back(&w), entry_of.push_back(i);
+        }
 
     terminal out = detect_terminal(1);
     if (!handed.skipped.empty())
@@ -301,37 +297,72 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
     std::vector<grade_row> rows;
     kept_table csv{"--csv", wanted.csv_file}, document{"--json", wanted.json_file};
     std::string unprinted; // why a row was not printed; empty: all rows were
-    auto report = [&](std::size_t i) {
-        progress.clear();
-        rows.push_back(std::move(all[i].row));
-        if (!csv.file.empty()) csv.keep(rows.size(), as_csv(rows, options.backend, options.seed));
-        if (!document.file.empty())
-            document.keep(rows.size(), as_json(rows, options.backend, options.seed).dump(1) + "\n");
+    std::string unkept;    // why a row is not in the results folder; empty: all are
+    std::mutex keeping;
+    auto keep = [&](const class_work &w) {
         try {
-            print_row(rows.back(), student, lab, out);
+            folder.keep(w);
+        } catch (const machine_error &e) { // its disk is full: the grade still gets its row
+            const std::lock_guard lock(keeping);
+            unkept = e.what();
+        }
+    };
+    auto report = [&](std::size_t i) {
+        if (i + 1 < files.size() && entry_of[i + 1] == entry_of[i]) return;
+        progress.clear();
+        rows.push_back(all[entry_of[i]].row());
+        grade_row &row = rows.back();
+        if (due.any() && !row.handed_in.empty())
+            row.late_days = due.late_days(row.student, row.lab, *time_in(row.handed_in));
+        if (!csv.file.empty()) csv.keep(rows.size(), as_csv(rows, options.backend, options.seed));
+        try {
+            print_row(row, student, lab, out);
         } catch (const std::system_error &e) { // its disk is full: the tables still get their rows
             unprinted = e.what();
         }
-        if (i + 1 < all.size())
-            progress.say(
-                fmt::format("grading {}/{}: {}", i + 2, all.size(), all[i + 1].row.student));
     };
+    if (by_slurm) {
+        std::vector<class_work *> unfinished;
+        for (class_work *w : files)
+            if (!w->finished) unfinished.push_back(w);
+        grade_by_slurm(folder, unfinished, options, wanted.slurm, progress);
+        for (class_work *w : files) w->by_simulator.reset();
+    }
     // Compilers and simulators use all cores. Then the GPU has the machine for itself, one file at
     // a time, since two graders on it would spoil each other's times.
     const bool timed = options.backend != "sim";
-    auto note = [&](std::size_t i) {
-        progress.say(fmt::format("compiled{} {}/{}",
-                                 options.backend == "both" ? " and counted" : "", i + 1,
-                                 all.size()));
-    };
-    const std::function<void(std::size_t)> done = timed ? note : std::function(report);
+    auto is_new = [](const class_work *w) { return !w->finished && !w->by_simulator; };
+    time_left left(std::size_t(std::ranges::count_if(files, is_new)));
+    std::vector<char> fresh;
+    for (const class_work *w : files) fresh.push_back(is_new(w));
     parallel_for(
-        all.size(), cores(),
-        [&](std::size_t i) { begin(t, all[i], options, todos.at(all[i].of->name)); }, done);
-    for (std::size_t i = 0; timed && i < all.size(); ++i) {
-        complete(t, all[i], options, todos.at(all[i].of->name));
+        files.size(), cores(),
+        [&](std::size_t i) {
+            class_work &w = *files[i];
+            if (!fresh[i]) return;
+            grade_without_gpu(t, w, options, todos.at(w.of->name));
+            keep(w);
+        },
+        [&](std::size_t i) {
+            if (fresh[i]) left.one_done();
+            if (!timed) report(i);
+            progress.say(fmt::format("{} {}/{}: {}{}", timed ? "compiled and counted" : "graded",
+                                     i + 1, files.size(), files[i]->row.student, left.words()));
+        });
+    time_left on_gpu(std::size_t(std::ranges::count(files, false, &class_work::finished)));
+    for (std::size_t i = 0; timed && i < files.size(); ++i) {
+        if (class_work &w = *files[i]; !w.finished) {
+            progress.say(fmt::format("on the GPU {}/{}: {}{}", i + 1, files.size(), w.row.student,
+                                     on_gpu.words()));
+            complete_on_gpu(t, w, options, todos.at(w.of->name));
+            keep(w);
+            on_gpu.one_done();
+        }
         report(i);
     }
+    progress.clear();
+    if (!document.file.empty())
+        document.keep(rows.size(), class_document(rows, options).dump(1) + "\n");
     print_open(rows, out);
     auto count = [&](const std::string &status) {
         return std::ranges::count(rows, status, &grade_row::status);
@@ -339,15 +370,25 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
     auto refused = std::ranges::count_if(rows, [](const grade_row &row) {
         return row.status != "error" && row.verdicts.contains("SUBMISSION_INVALID");
     });
-    auto missing = count("missing"), faults = count("error");
-    std::string sums =
-        fmt::format("{} graded, {} refused, {} missing, {} not graded by a fault of ours (backend "
-                    "{}, seed {})",
-                    rows.size() - std::size_t(refused + missing + faults), refused, missing, faults,
-                    options.backend, options.seed);
+    auto missing = count("missing"), faults = count("error"), unreadable_rows = count("unreadable");
+    std::string sums = fmt::format(
+        "{} graded, {} refused, {} missing, {}{} not graded by a fault of ours "
+        "(backend {}, seed {}); kept in {}",
+        rows.size() - std::size_t(refused + missing + faults + unreadable_rows), refused, missing,
+        unreadable_rows > 0 ? fmt::format("{} unreadable, ", unreadable_rows) : "", faults,
+        options.backend, options.seed, shell_word(folder.path()));
     fmt::print("\n{}\n", wrapped(sums, out.width, 2));
+    if (faults > 0)
+        fmt::print("{}\n",
+                   wrapped("The same command grades those that have no grade.", out.width, 2));
+    if (!before.is_null())
+        fmt::print("\n{}", compare_classes(before, rows, options.backend, options.seed, out.width));
     if (!unprinted.empty()) throw machine_error("Some rows could not be printed: " + unprinted);
+    if (!unkept.empty())
+        throw machine_error(fmt::format("Some rows are not in {}: {}", folder.path(), unkept));
     require_whole({csv, document}, rows.size());
+    if (!wanted.similarity.empty())
+        fmt::print("{}", compare_class(t, names, rows, wanted.similarity, out.width));
     return faults > 0 ? infrastructure : passed;
 }
 

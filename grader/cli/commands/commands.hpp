@@ -3,6 +3,8 @@
 // find_labs() take them.
 #pragma once
 
+#include "cli/class/class_list.hpp"
+#include "cli/class/slurm.hpp"
 #include "cli/grading/grader_run.hpp"
 
 #include <string>
@@ -70,22 +72,39 @@ std::vector<std::vector<std::string>> commands_of(const std::string &page);
 struct autograde_options {
     std::string folder;              // as read_class takes it
     std::string csv_file, json_file; // empty: none
+    std::string results;             // the folder that keeps each grade; empty: beside `folder`
+    bool anew = false;               // grade also what that folder has
+    which_file which = which_file::only;
+    std::string due, extensions;  // as for due_dates; empty: none
+    std::string against;          // what --json wrote earlier; empty: nothing to compare with
+    std::string similarity;       // a new folder, as for write_similarity; empty: none
+    std::string engine = "local"; // or slurm
+    slurm_jobs slurm;
     bool without_sandbox = false;    // also grade where no sandbox is available
+    std::string held_back_seed = {}; // hexadecimal, for held-back cases; empty: a random one
 };
-// Grades a folder of students' files. Returns 0 if every existing file was graded, whatever its
+// Grades a folder of students' files, and keeps each grade in a folder of results, from which the
+// next call goes on. Returns 0 if every existing file was graded, whatever its
 // points, and infrastructure if one was not through a fault of ours. Throws machine_error if there
 // is no sandbox, and at the end if a table could not be written or printed completely.
 int autograde_command(const toolchain &t, const std::vector<std::string> &words,
                       grade_options options, const autograde_options &wanted);
 
 struct convert_options {
-    std::string file, format; // "-": standard input
-    std::string output;       // empty: standard output
-    std::string student;      // one of a class; empty: `file` is one result
-    bool clock = false;       // the course counts the points of the clock
+    std::string file, format;      // "-": standard input
+    std::string output;            // empty: standard output
+    std::string student;           // one of a class; empty: `file` is one result
+    bool clock = false;            // the course counts the points of the clock
+    bool published = false;        // show and count the held-back cases
+    bool leaderboard = false;      // gradescope: also rank the measured speedups
+    std::string committed_at = {}; // classroom50: the graded commit's time
+    // A class's grades as a column of a gradebook, instead of `format`.
+    std::string lms = {}, roster = {}; // whose export it is, and the file
+    std::string lab = {}, column = {}; // as columns_wanted has them
 };
 // Writes a result in the format of a course system. Throws usage_error if something cannot be read
-// or written; then nothing is written.
+// or written; then nothing is written. What classroom50 wants to know of the submission it takes
+// from the environment that Classroom 50's runner sets.
 int convert_command(const convert_options &options);
 
 struct appeal_options {

@@ -70,6 +70,9 @@ void print_table(const toolchain &t, const std::vector<lab_view> &labs)
     for (const lab_view &l : labs)
         for (const std::string &note : open_notes(l))
             fmt::print("\n{}\n", wrapped(l.lab + ": " + note, out.width, 2));
+    for (const lab_view &l : labs)
+        if (const std::string words = held_back_words(l); !words.empty())
+            fmt::print("\n{}\n", wrapped(l.lab + ": " + words, out.width, 2));
 }
 
 // Prints, after several labs, the table, the first failure, and what to type next.

@@ -5,6 +5,7 @@
 #include "cli/grading/backend.hpp"
 #include "cli/results/lab_names.hpp"
 #include "cli/results/student_edition.hpp"
+#include "cli/submission/ninja.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "cli/support/subprocess.hpp"
@@ -21,6 +22,7 @@
 #include <cstring>
 #include <deque>
 #include <filesystem>
+#include <map>
 #include <sstream>
 #include <utility>
 
@@ -118,6 +120,22 @@ edition chosen(const toolchain &t, const std::vector<std::string> &words)
         if (std::ranges::find(e.labs, lab) == e.labs.end()) e.left_out.push_back(lab);
     if (e.labs.empty()) throw usage_error("this workbook has no labs yet");
     return e;
+}
+
+// Returns the points of held-back cases by lab, as the graders built here have them: the file may
+// be one that git does not have.
+std::map<std::string, double> held_back_in(const toolchain &t, const std::vector<std::string> &labs)
+{
+    std::map<std::string, double> points;
+    progress_line progress;
+    for (const std::string &name : labs) {
+        const lab &l = lab_called(t, name);
+        if (!fs::exists(fs::path(t.header(l)).parent_path() / held_back_file)) continue;
+        build_targets(t, {t.grader(l)}, progress);
+        if (const double held_back = points_offered(t, l).held_back; held_back > 0)
+            points[name] = held_back;
+    }
+    return points;
 }
 
 // Does in a copy of the edition everything that a student will do.
@@ -280,6 +298,7 @@ int release_command(const toolchain &t, const release_options &options)
     fs::path wanted = folder_to_make(t, options.folder);
     require_committed(t.source_root);
     edition e = chosen(t, options.words);
+    e.held_back = held_back_in(t, e.labs);
     staging_folder staging(wanted);
     std::string tree = staging.at("edition");
     fs::create_directory(tree);
@@ -291,6 +310,9 @@ int release_command(const toolchain &t, const release_options &options)
                                         fmt::join(faults, "\n  ")));
     fmt::print("{} of commit {}: {}, without solutions\n", plural(e.labs.size(), "lab"),
                e.commit.substr(0, 12), plural(count, "file"));
+    for (const auto &[lab, points] : e.held_back)
+        fmt::print("{}: without its held-back cases, {:g} points; each grade there says how many\n",
+                   lab, points);
     if (options.proof) {
         std::string copy = staging.at("proof");
         fs::copy(tree, copy, fs::copy_options::recursive);

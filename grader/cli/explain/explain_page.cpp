@@ -1,42 +1,26 @@
 // Writes the page: for each case the remarks, the kernels, two pictures, and the annotated source.
 #include "explanation.hpp"
 
-#include "html.hpp"
+#include "cli/support/html.hpp"
 #include "pictures.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 
 namespace cli {
 
 namespace {
 
 constexpr const char *style = R"(
-:root { color-scheme: light dark; --paper: #fdfdfb; --ink: #1d1f23; --faint: #676b73;
-  --rule: #d9dad6; --panel: #f3f3ef; --hot: #b3400a; --hot-paper: #fdeee2; --cool: #1f6cab;
-  --cool-paper: #dcebf7; --blue: #4a90cc; --orange: #ef9a5f; }
-@media (prefers-color-scheme: dark) { :root { --paper: #15171b; --ink: #e4e4e0; --faint: #9a9ea6;
-  --rule: #363a41; --panel: #1e2126; --hot: #ff9a5c; --hot-paper: #3a2416; --cool: #7dbcf0;
-  --cool-paper: #1b3a55; --blue: #4f9bdb; --orange: #c8662a; } }
-body { margin: 0 auto; padding: 1rem; max-width: 60rem; background: var(--paper); color: var(--ink);
-  font: 16px/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.5rem; margin: 0.5rem 0 0; }
-h2 { font-size: 1.2rem; margin: 2.5rem 0 0.5rem; padding-top: 1rem; border-top: 2px solid var(--rule); }
-h3 { font-size: 1rem; margin: 1.5rem 0 0.25rem; }
-p { margin: 0.25rem 0; }
 h1, code { overflow-wrap: anywhere; }
 code, pre, .source, td, th { font-family: ui-monospace, "DejaVu Sans Mono", monospace; }
 .verdict { font-weight: 600; color: var(--hot); }
 .verdict.passed { color: var(--cool); }
-.faint { color: var(--faint); }
 ol { padding-left: 1.5rem; }
 .wide { overflow-x: auto; font-size: 0.8rem; }
-table { border-collapse: collapse; }
 th, td { text-align: right; padding: 0.15rem 0.7rem; border-bottom: 1px solid var(--rule);
   white-space: nowrap; }
-th { color: var(--faint); font-weight: normal; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
 figure { margin: 0.5rem 0 1rem; padding: 0.4rem; background: var(--panel); border-radius: 6px;
   overflow-x: auto; }
@@ -77,27 +61,6 @@ svg .asks { stroke: var(--cool); stroke-width: 0.8; opacity: 0.8; }
 summary { font-weight: 600; margin: 1.5rem 0 0.25rem; cursor: pointer; }
 .skip { padding-left: 3.2rem; color: var(--faint); }
 )";
-
-// Renders a sentence: text between backticks becomes code, and no number is broken at its spaces.
-std::string prose(std::string_view sentence)
-{
-    std::string text = escaped(sentence), result;
-    auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-    bool code = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const bool pair = text[i] == '`' && (code || text.find('`', i + 1) != text.npos);
-        const bool inside =
-            text[i] == ' ' && i > 0 && is_digit(text[i - 1]) && is_digit(text[i + 1]);
-        if (pair) code = !code;
-        if (pair)
-            result += code ? "<code>" : "</code>";
-        else if (inside)
-            result += "&#8239;";
-        else
-            result += text[i];
-    }
-    return result;
-}
 
 std::string kernels(const explained_case &c)
 {
@@ -235,16 +198,11 @@ std::string section(const explanation &e, const explained_case &c)
 
 std::string explanation_page(const explanation &e)
 {
-    std::string title = escaped(fmt::format("{}: {}", e.lab, e.path));
     std::string text = fmt::format(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-        "style-src 'unsafe-inline'\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n"
         "<h1>{}</h1>\n<p class=\"faint\"><code>{}</code>, counted by the workbook's simulator. A "
         "request is one warp's memory instruction, a sector 32 bytes of global memory, a wavefront "
         "one pass over the 32 banks of shared memory.</p>\n",
-        title, style, escaped(e.lab), escaped(e.path));
+        escaped(e.lab), escaped(e.path));
     std::string to_write;
     for (const explained_case &c : e.cases)
         if (c.verdict == "NOT_WRITTEN" && c.counts.kernels.empty())
@@ -253,7 +211,7 @@ std::string explanation_page(const explanation &e)
             text += section(e, c);
     if (!to_write.empty())
         text += fmt::format("<h2>Not written yet</h2>\n<ul class=\"faint\">\n{}</ul>\n", to_write);
-    return text + "</body>\n</html>\n";
+    return html_page(fmt::format("{}: {}", e.lab, e.path), style, text);
 }
 
 } // namespace cli

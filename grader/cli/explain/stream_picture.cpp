@@ -2,7 +2,7 @@
 #include "pictures.hpp"
 
 #include "access_words.hpp"
-#include "html.hpp"
+#include "cli/support/html.hpp"
 #include "timeline_rows.hpp"
 
 #include <fmt/format.h>

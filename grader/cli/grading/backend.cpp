@@ -66,7 +66,7 @@ std::string choose_backend(const toolchain &t, const lab &any, grade_options &op
     return reason;
 }
 
-std::string choose_seed(const std::string &wanted)
+std::string choose_seed(const std::string &wanted, const char *option)
 {
     if (wanted.empty()) {
         std::uint64_t seed = 0;
@@ -79,7 +79,7 @@ std::string choose_seed(const std::string &wanted)
                  std::ranges::all_of(digits, [](unsigned char c) { return std::isxdigit(c); });
     if (!right)
         throw usage_error(fmt::format(
-            "--seed {}: give 1 to 16 hexadecimal digits, as a report prints them", wanted));
+            "{} {}: give 1 to 16 hexadecimal digits, as a result holds them", option, wanted));
     return digits;
 }
 

@@ -15,7 +15,8 @@ namespace cli {
 std::string choose_backend(const toolchain &t, const lab &any, grade_options &options,
                            progress_line &progress);
 
-// Returns the seed as hexadecimal digits; random if `wanted` is empty. Throws usage_error.
-std::string choose_seed(const std::string &wanted);
+// Returns the seed as hexadecimal digits; random if `wanted` is empty. Throws usage_error, which
+// names the option that it was given by.
+std::string choose_seed(const std::string &wanted, const char *option = "--seed");
 
 } // namespace cli

@@ -87,15 +87,18 @@ json merged_backends(const json &by_simulator, const json &by_gpu, const json &a
     }
     const case_map gpu = cases_of(by_gpu), repeated = cases_of(again);
     json &l = document["labs"][0];
-    std::map<std::string, double> counted, clock;
+    std::map<std::string, double> counted, clock, held_back;
     for (json &c : l["cases"]) {
         const std::string name = text_at(c, "name");
         c = merged_case(c, case_in(gpu, name), case_in(repeated, name));
         for (const char *key : {"points", "max_points", "open_points"})
-            (text_at(c, "kind") == "clock" ? clock : counted)[key] += number_at(c, key);
+            (member(c, "held_back") == true  ? held_back
+             : text_at(c, "kind") == "clock" ? clock
+                                             : counted)[key] += number_at(c, key);
     }
     for (const auto &[key, value] : counted) l[key] = value;
     for (const auto &[key, value] : clock) l["clock"][key] = value;
+    for (const auto &[key, value] : held_back) l["held_back"][key] = value;
     l["status"] = status_word(status_of(l));
     return document;
 }

@@ -1,6 +1,7 @@
 // Runs a lab's grader on one implementation.
 #include "grader_run.hpp"
 
+#include "cli/results/student_edition.hpp"
 #include "cli/submission/ninja.hpp"
 #include "cli/submission/submission.hpp"
 #include "cli/support/errors.hpp"
@@ -65,6 +66,7 @@ json request_of(const toolchain &t, const lab &l, const subject &what, const std
         r["gates"] = gates_folder;
         r["contract"] = contract_of(t, l);
     }
+    add("held_back_seed", options.held_back_seed);
     add("mpirun", l.mpirun);
     if (options.replays) add("replays", replay_folder(t, what, options.backend));
     add("pictures", options.picture_folder);
@@ -131,6 +133,8 @@ graded read_result(const toolchain &t, const lab &l, const subject &what,
     g.from_grader = true;
     json &lab = g.document["labs"][0];
     if (!warnings.empty()) lab["warnings"] = warnings;
+    if (const double left_out = held_back_from_edition(t.source_root, l.name); left_out > 0)
+        lab["held_back"] = {{"points", 0}, {"max_points", left_out}, {"open_points", left_out}};
     excuse_unwritten_steps(t, l, what, lab["cases"]);
     return g;
 }
@@ -191,9 +195,14 @@ offered_points points_offered(const toolchain &t, const lab &l)
     std::vector<std::string> said = lines(e.text);
     offered_points offered;
     bool right = e.ok() && !said.empty() &&
-                 std::sscanf(said.back().c_str(), "%lf points, and %lf of the clock",
-                             &offered.points, &offered.clock) == 2;
-    if (!right) throw machine_error(fmt::format("{} --list {}", t.grader(l), e.words()));
+                 std::sscanf(said.back().c_str(),
+                             "%lf points, and %lf of the clock, in %*d cases; %lf points",
+                             &offered.points, &offered.clock, &offered.held_back) >= 2;
+    if (!right)
+        throw machine_error(
+            fmt::format("{} --list {}{}", t.grader(l), e.words(),
+                        e.text.empty() ? "" : ". It said:\n" + sanitized(e.text, 2000)));
+    offered.held_back += held_back_from_edition(t.source_root, l.name);
     return offered;
 }
 

@@ -27,6 +27,14 @@ subject file_of(const std::string &path)
     return {sanitized(fs::path(path).filename().string(), 200), path, false};
 }
 
+bool named_in_full(const toolchain &t, const std::vector<std::string> &words)
+{
+    const std::vector<std::string> all = t.lab_names(true);
+    return !words.empty() && std::ranges::all_of(words, [&](const std::string &word) {
+        return std::ranges::find(all, word) != all.end();
+    });
+}
+
 std::vector<item> items(const toolchain &t, const std::vector<std::string> &words,
                         const std::string &submission, bool solutions)
 {
@@ -41,13 +49,8 @@ std::vector<item> items(const toolchain &t, const std::vector<std::string> &word
         throw usage_error(fmt::format("--submission {}: there is no such file here ({})",
                                       shell_word(sanitized(submission, 400)),
                                       fs::current_path().string()));
-    // A test lab must be named in full.
-    const std::vector<std::string> all = t.lab_names(true);
-    bool whole_names = !words.empty() && std::ranges::all_of(words, [&](auto &w) {
-        return std::ranges::find(all, w) != all.end();
-    });
     std::vector<item> result;
-    for (const std::string &name : find_labs(words, t.lab_names(whole_names))) {
+    for (const std::string &name : find_labs(words, t.lab_names(named_in_full(t, words)))) {
         const lab &l = lab_called(t, name);
         if (solutions && !l.solutions)
             throw usage_error("this is the student edition, without the worked solutions, which "

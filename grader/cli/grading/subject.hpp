@@ -20,6 +20,9 @@ subject stub_of(const toolchain &t, const lab &l);
 subject implementation_of(const toolchain &t, const lab &l, const std::string &name);
 subject file_of(const std::string &path);
 
+// True if each word is the whole name of a lab, which is how a lab that tests the grader is meant.
+bool named_in_full(const toolchain &t, const std::vector<std::string> &words);
+
 // A lab and its subject: the stub, the solution, or the file given. `words` are as for find_labs().
 // Throws usage_error.
 struct item {

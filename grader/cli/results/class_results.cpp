@@ -16,13 +16,19 @@ namespace cli {
 
 namespace {
 
-// Marks words that a spreadsheet would take for a formula: students name the folders and files.
-std::string without_formula(const std::string &word)
+std::string shown_file(const std::string &file) { return file == "-" ? "standard input" : file; }
+
+// Returns a discarded value if the file, or standard input for "-", holds no JSON.
+json read_document(const std::string &file)
 {
-    const std::string begins = word.substr(std::min(word.find_first_not_of(' '), word.size()));
-    for (const char *sign : {"=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"})
-        if (begins.starts_with(sign)) return "'" + word;
-    return word;
+    std::string text;
+    try {
+        text = file == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {})
+                           : read_text(file);
+    } catch (const machine_error &e) { // the user named the file
+        throw usage_error(fmt::format("{}. Give the file that --json wrote.", e.what()));
+    }
+    return json::parse(text, nullptr, false);
 }
 
 std::string verdict_words(const grade_row &row)
@@ -31,6 +37,13 @@ std::string verdict_words(const grade_row &row)
     for (const auto &[verdict, count] : row.verdicts)
         result += fmt::format("{}{} {}", result.empty() ? "" : " ", verdict, count);
     return result;
+}
+
+json sums_of_row(const grade_row &row, const point_sums &sums)
+{
+    return {{"points", row.without_grade() ? json() : json(sums.points)},
+            {"max_points", sums.max_points},
+            {"open_points", row.without_grade() ? json() : json(sums.open)}};
 }
 
 } // namespace
@@ -45,8 +58,9 @@ std::string as_csv(const std::vector<grade_row> &rows, const std::string &backen
                    const std::string &seed)
 {
     std::string text = "student,lab,status,points,max_points,open_points,clock_points,"
-                       "clock_max_points,clock_open_points,verdicts,first_failure,problem,file,"
-                       "backend,seed,tool\n";
+                       "clock_max_points,clock_open_points,held_back_points,held_back_max_points,"
+                       "held_back_open_points,verdicts,first_failure,problem,file,handed_in,"
+                       "late_days,backend,seed,tool\n";
     auto number = [](const grade_row &row, double v) {
         return row.without_grade() ? "" : fmt::format("{:g}", v);
     };
@@ -61,10 +75,15 @@ std::string as_csv(const std::vector<grade_row> &rows, const std::string &backen
                                           number(row, row.clock.points),
                                           fmt::format("{:g}", row.clock.max_points),
                                           number(row, row.clock.open),
+                                          number(row, row.held_back.points),
+                                          fmt::format("{:g}", row.held_back.max_points),
+                                          number(row, row.held_back.open),
                                           verdict_words(row),
                                           row.first_failure,
                                           row.problem,
                                           on_one_line(row.file, 1000),
+                                          row.handed_in,
+                                          row.late_days ? std::to_string(*row.late_days) : "",
                                           backend,
                                           seed,
                                           tool_version};
@@ -82,25 +101,60 @@ json as_json(const std::vector<grade_row> &rows, const std::string &backend,
                      {"seed", seed},
                      {"backend", backend},
                      {"rows", json::array()}};
-    for (const grade_row &row : rows)
-        document["rows"].push_back(
-            {{"student", row.student},
-             {"lab", row.lab},
-             {"file", on_one_line(row.file, 1000)},
-             {"status", row.status},
-             {"problem", row.problem},
-             {"points", row.without_grade() ? json() : json(row.points)},
-             {"max_points", row.max_points},
-             {"open_points", row.without_grade() ? json() : json(row.open_points)},
-             {"clock",
-              {{"points", row.without_grade() ? json() : json(row.clock.points)},
-               {"max_points", row.clock.max_points},
-               {"open_points", row.without_grade() ? json() : json(row.clock.open)}}},
-             {"open", row.open},
-             {"verdicts", row.verdicts},
-             {"first_failure", row.first_failure},
-             {"result", row.document}});
+    for (const grade_row &row : rows) document["rows"].push_back(row_as_json(row));
     return document;
+}
+
+json row_as_json(const grade_row &row)
+{
+    auto number = [&](double v) { return row.without_grade() ? json() : json(v); };
+    return {{"student", row.student},
+            {"known_as", {{"system", row.known_as.system}, {"id", row.known_as.id}}},
+            {"lab", row.lab},
+            {"file", on_one_line(row.file, 1000)},
+            {"sha256", row.sha256},
+            {"handed_in", row.handed_in},
+            {"time_of_commit", row.time_of_commit},
+            {"late_days", row.late_days ? json(*row.late_days) : json()},
+            {"status", row.status},
+            {"problem", row.problem},
+            {"points", number(row.points)},
+            {"max_points", row.max_points},
+            {"open_points", number(row.open_points)},
+            {"clock", sums_of_row(row, row.clock)},
+            {"held_back", sums_of_row(row, row.held_back)},
+            {"open", row.open},
+            {"verdicts", row.verdicts},
+            {"first_failure", row.first_failure},
+            {"result", row.document}};
+}
+
+grade_row row_in(const json &from)
+{
+    grade_row row;
+    row.student = text_at(from, "student"), row.lab = text_at(from, "lab");
+    const json &known_as = member(from, "known_as");
+    row.known_as = {text_at(known_as, "system"), text_at(known_as, "id")};
+    row.file = text_at(from, "file"), row.sha256 = text_at(from, "sha256");
+    row.handed_in = text_at(from, "handed_in");
+    row.time_of_commit = member(from, "time_of_commit") == true;
+    if (member(from, "late_days").is_number())
+        row.late_days = static_cast<int>(number_at(from, "late_days"));
+    row.status = text_at(from, "status"), row.problem = text_at(from, "problem");
+    row.points = number_at(from, "points"), row.max_points = number_at(from, "max_points");
+    row.open_points = number_at(from, "open_points");
+    auto sums = [&](const char *key) -> point_sums {
+        const json &o = member(from, key);
+        return {number_at(o, "points"), number_at(o, "max_points"), number_at(o, "open_points")};
+    };
+    row.clock = sums("clock"), row.held_back = sums("held_back");
+    for (const json &note : member(from, "open"))
+        if (note.is_string()) row.open.push_back(note);
+    for (const auto &[verdict, count] : member(from, "verdicts").items())
+        if (count.is_number_integer()) row.verdicts[verdict] = count;
+    row.first_failure = text_at(from, "first_failure");
+    row.document = member(from, "result");
+    return row;
 }
 
 json result_of_student(const json &of_class, const std::string &student)
@@ -119,9 +173,10 @@ json result_of_student(const json &of_class, const std::string &student)
         if (invalid(result).empty())
             documents.push_back(result);
         else if (text_at(row, "status") == "missing")
-            documents.push_back(refused_build(
-                lab, "stub", none,
-                {number_at(row, "max_points"), number_at(member(row, "clock"), "max_points")}));
+            documents.push_back(refused_build(lab, "stub", none,
+                                              {number_at(row, "max_points"),
+                                               number_at(member(row, "clock"), "max_points"),
+                                               number_at(member(row, "held_back"), "max_points")}));
         else
             documents.push_back(grader_fault(lab, "stub", problem));
     }
@@ -132,21 +187,15 @@ json result_of_student(const json &of_class, const std::string &student)
                                       near.empty() ? "" : " Did you mean " + near + "?"));
     }
     json result = merged(documents, text_at(of_class, "seed"), text_at(of_class, "backend"));
-    if (const std::string tool = text_at(of_class, "tool"); !tool.empty()) result["tool"] = tool;
+    for (const char *key : {"tool", "held_back_seed"})
+        if (const std::string word = text_at(of_class, key); !word.empty()) result[key] = word;
     return result;
 }
 
 json read_result(const std::string &file, const std::string &student)
 {
-    const bool piped = file == "-";
-    const std::string shown = piped ? "standard input" : file;
-    std::string text;
-    try {
-        text = piped ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : read_text(file);
-    } catch (const machine_error &e) { // the user named the file
-        throw usage_error(fmt::format("{}. Give the file that --json wrote.", e.what()));
-    }
-    json document = json::parse(text, nullptr, false);
+    const std::string shown = shown_file(file);
+    json document = read_document(file);
     const bool class_of = text_at(document, "schema") == class_schema;
     if (class_of && student.empty())
         throw usage_error(fmt::format("{} is of a class: say whose results with --student NAME, as "
@@ -162,6 +211,18 @@ json read_result(const std::string &file, const std::string &student)
     if (const std::string wrong = invalid(document); !wrong.empty())
         throw usage_error(
             fmt::format("{} {}. Give the file that grade --json wrote.", shown, wrong));
+    return document;
+}
+
+json read_class_results(const std::string &file)
+{
+    json document = read_document(file);
+    if (const std::string newer = newer_schema(document); !newer.empty())
+        throw usage_error(fmt::format("{} {}", shown_file(file), newer));
+    if (text_at(document, "schema") != class_schema || !member(document, "rows").is_array())
+        throw usage_error(fmt::format("{} is not of a class. Give the file that autograde --json "
+                                      "wrote.",
+                                      shown_file(file)));
     return document;
 }
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "result.hpp"
+#include "submission_folder.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,16 +14,22 @@ namespace cli {
 // A student's grade in one lab.
 struct grade_row {
     std::string student, lab, file;
-    std::string status; // a result's: pass, fail, error, skipped; or missing
+    course_identity known_as = {};
+    std::string status; // a result's: pass, fail, error, skipped; or missing, unreadable
     // Remarks on the file, why it is missing, and what its first failure is about; one line.
     std::string problem;
     double points = 0, max_points = 0, open_points = 0; // without the clock's
-    point_sums clock = {};
+    point_sums clock = {}, held_back = {};
     std::vector<std::string> open;       // why points are open, one sentence per reason
     std::map<std::string, int> verdicts; // cases by verdict
     std::string first_failure;           // "WRONG_ANSWER in compact: one element"
+    std::string sha256;                  // of the file; empty: none was read
+    std::string handed_in;               // "2026-12-01T22:59:00Z"; empty: unknown
+    bool time_of_commit = false;         // `handed_in` is a commit's time, else the file's
+    std::optional<int> late_days = {};   // begun days after the due date; none: nothing was due
     json document = json::object();      // the result; empty if nothing was graded
-    bool without_grade() const { return status == "error"; } // by a fault of ours
+    // After a fault of ours, or if nobody can read what was handed in.
+    bool without_grade() const { return status == "error" || status == "unreadable"; }
     void add_problem(const std::string &words);
 };
 
@@ -32,11 +40,17 @@ std::string as_csv(const std::vector<grade_row> &rows, const std::string &backen
 json as_json(const std::vector<grade_row> &rows, const std::string &backend,
              const std::string &seed);
 
+// One row as it stands in what as_json() makes, and back.
+json row_as_json(const grade_row &row);
+grade_row row_in(const json &from);
+
 // One student's results in what as_json() made. Throws usage_error.
 json result_of_student(const json &of_class, const std::string &student);
 
 // Reads a result that --json wrote: of one grade, or `student`'s (else empty) of a class. "-" is
 // standard input. Throws usage_error, which names the file, if it is none that can be read here.
 json read_result(const std::string &file, const std::string &student);
+// The same for what autograde --json wrote, as a whole.
+json read_class_results(const std::string &file);
 
 } // namespace cli

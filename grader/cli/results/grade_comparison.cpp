@@ -37,6 +37,7 @@ std::vector<difference> differences_of(const lab_view &given, const json &given_
     std::vector<difference> result;
     for (const case_view &c : given.cases) {
         const case_view *other = case_called(here, c.name);
+        if (!other && c.held_back) continue; // this workbook does not have it
         if (!other || c.verdict != other->verdict || c.points != other->points)
             result.push_back({c.name, &c, other});
     }
@@ -94,6 +95,12 @@ std::vector<std::string> conditions_that_differ(const json &given, const json &h
     else if (graded != now)
         compare("Another file, by the first digits of its SHA-256",
                 on_one_line(graded.substr(0, shown), 100), now.substr(0, shown));
+    const json &there_held = member(given["labs"][0], "held_back"),
+               &here_held = member(here["labs"][0], "held_back");
+    const double points = number_at(there_held, "max_points");
+    if (points > 0 && number_at(here_held, "max_points") <= number_at(here_held, "open_points"))
+        result.push_back(
+            fmt::format("{:g} points are held back: their cases are not compared here.", points));
     compare("Another version of the workbook", on_one_line(text_at(given, "tool"), 100),
             text_at(here, "tool"));
     compare("Another GPU", of_env(given, "gpu"), of_env(here, "gpu"));
@@ -146,6 +153,16 @@ std::string table_of(const lab_view &given, const lab_view &here,
 }
 
 } // namespace
+
+std::vector<std::string> cases_that_differ(const json &given, const json &here)
+{
+    const std::vector<lab_view> given_labs = labs_of(given), here_labs = labs_of(here);
+    std::vector<std::string> result;
+    for (const difference &d : differences_of(given_labs.at(0), given["labs"][0], here_labs.at(0)))
+        result.push_back(fmt::format("{}: {}, now {}", on_one_line(d.name, 200), words_of(d.given),
+                                     words_of(d.here)));
+    return result;
+}
 
 grade_comparison compare_grades(const json &given, const json &here, int width)
 {

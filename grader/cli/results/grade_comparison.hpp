@@ -15,4 +15,7 @@ struct grade_comparison {
 // `width`: of the text, in columns.
 grade_comparison compare_grades(const json &given, const json &here, int width);
 
+// Returns the same cases in a few words each: "scale: speed: TOO_SLOW 0 / 2, now PASS 2 / 2".
+std::vector<std::string> cases_that_differ(const json &given, const json &here);
+
 } // namespace cli

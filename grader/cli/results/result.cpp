@@ -27,6 +27,10 @@ json one_lab(const std::string &lab, const std::string &submission, const char *
                                        {"max_points", offered.clock},
                                        {"open_points", open > 0 ? offered.clock : 0}}},
                                      {"cases", json::array({std::move(only_case)})}}});
+    if (offered.held_back > 0)
+        document["labs"][0]["held_back"] = {{"points", 0},
+                                            {"max_points", offered.held_back},
+                                            {"open_points", open > 0 ? offered.held_back : 0}};
     return document;
 }
 
@@ -50,7 +54,8 @@ case_view case_of(const json &c)
             .whole = &c,
             .about = text_at(c, "about"),
             .line = int(std::clamp(number_at(c, "line"), 0.0, 1e9)),
-            .open_points = number_at(c, "open_points")};
+            .open_points = number_at(c, "open_points"),
+            .held_back = member(c, "held_back") == true};
 }
 
 bool of_clock(const case_view &c) { return c.kind == "clock"; }
@@ -113,7 +118,8 @@ std::vector<lab_view> labs_of(const json &document)
                      .points = number_at(l, "points"),
                      .max_points = number_at(l, "max_points"),
                      .open_points = number_at(l, "open_points"),
-                     .clock = sums_of(member(l, "clock"))};
+                     .clock = sums_of(member(l, "clock")),
+                     .held_back = sums_of(member(l, "held_back"))};
         for (const json &c : member(l, "cases")) lab.cases.push_back(case_of(c));
         if (const json &warnings = member(l, "warnings"); warnings.is_array())
             for (const json &w : warnings)
@@ -189,7 +195,7 @@ std::vector<std::string> open_notes(const lab_view &l)
     };
     std::vector<open_reason> reasons;
     for (const case_view &c : l.cases) {
-        if (c.open_points <= 0 || of_clock(c)) continue;
+        if (c.open_points <= 0 || of_clock(c) || c.held_back) continue;
         const std::string why = c.message + (c.hint.empty() ? "" : " " + c.hint);
         const auto same = std::find_if(reasons.begin(), reasons.end(),
                                        [&](const open_reason &r) { return r.why == why; });
@@ -211,6 +217,7 @@ std::vector<std::string> disputed_notes(const lab_view &l)
 {
     std::vector<std::string> notes;
     for (const case_view &c : l.cases) {
+        if (c.held_back) continue;
         if (c.whole && text_at(*c.whole, "judged_by") == "gpu")
             notes.push_back(
                 fmt::format("{} was judged by the GPU alone: the simulator could not.", c.name));
@@ -283,6 +290,7 @@ int status_of(const json &lab)
     for (const json &c : member(lab, "cases")) {
         if (text_at(c, "verdict") == "INFRA_ERROR") return infrastructure;
         graded = graded || was_judged(c);
+        if (member(c, "held_back") == true) continue; // the lab's status would tell of it
         open = open || (text_at(c, "verdict") == "SKIPPED" && member(c, "not_required") != true);
         wrong = wrong || failed_in(c);
     }
@@ -315,6 +323,56 @@ json as_counted(json document, bool with_clock)
     return document;
 }
 
+static bool is_held_back(const json &graded_case)
+{
+    return member(graded_case, "held_back") == true;
+}
+
+json without_held_back(json document)
+{
+    document.erase("held_back_seed");
+    for (json &l : document["labs"]) {
+        const double all = number_at(member(l, "held_back"), "max_points");
+        if (all > 0) l["held_back"] = {{"points", 0}, {"max_points", all}, {"open_points", all}};
+        json &cases = l["cases"];
+        if (std::ranges::none_of(cases, is_held_back)) continue;
+        cases.erase(std::remove_if(cases.begin(), cases.end(), is_held_back), cases.end());
+        l["status"] = status_word(status_of(l));
+    }
+    return document;
+}
+
+json with_held_back_published(json document)
+{
+    for (json &l : document["labs"]) {
+        const json sums = member(l, "held_back");
+        const double all = number_at(sums, "max_points");
+        if (all <= 0) continue;
+        const bool left_out =
+            std::ranges::none_of(l["cases"], is_held_back) && number_at(sums, "open_points") >= all;
+        if (left_out && std::ranges::any_of(l["cases"], was_judged))
+            throw usage_error(fmt::format(
+                "{} was graded without its held-back cases, {:g} points, so there is nothing of "
+                "them to publish. Give what autograde --json wrote in the workbook that has "
+                "labs/{}/held_back.cpp.",
+                on_one_line(text_at(l, "lab"), 100), all, on_one_line(text_at(l, "lab"), 100)));
+        for (const char *key : {"points", "max_points", "open_points"})
+            l[key] = number_at(l, key) + number_at(sums, key);
+        l.erase("held_back");
+        for (json &c : l["cases"]) c.erase("held_back");
+        l["status"] = status_word(status_of(l));
+    }
+    return document;
+}
+
+std::string held_back_words(const lab_view &l)
+{
+    const double all = l.held_back.max_points;
+    if (all <= 0) return {};
+    return fmt::format("{:g} point{} held back until publication.", all,
+                       all == 1 ? " is" : "s are");
+}
+
 static bool more_than_all(const json &of)
 {
     return number_at(of, "open_points") > 0 &&
@@ -332,7 +390,8 @@ std::string invalid(const json &document)
         if (text_at(l, "lab").empty()) return "has a lab without a name";
         const json &cases = member(l, "cases");
         if (!cases.is_array()) return "has a lab without cases";
-        if (more_than_all(l)) return "has a lab with more points reached and open than there are";
+        if (more_than_all(l) || more_than_all(member(l, "held_back")))
+            return "has a lab with more points reached and open than there are";
         for (const json &c : cases) {
             grading::verdict v;
             if (!grading::parse(text_at(c, "verdict"), v))

@@ -26,6 +26,7 @@ struct case_view {
     std::string about = {};      // the function whose TODO the failure concerns; empty: the case's
     int line = 0;                // the submission's line that the message names; 0: none
     double open_points = 0;      // neither reached nor lost: this machine cannot judge the case
+    bool held_back = false;      // shown only after publication
     bool passed() const { return verdict == "PASS"; }
     const std::string &named_in_todo() const { return about.empty() ? name : about; }
 };
@@ -35,14 +36,15 @@ constexpr double points_without_clock = 40, points_for_right_answers = 18;
 struct point_sums {
     double points = 0, max_points = 0, open = 0;
 };
-// Points of the clock stand in a column of their own; `points` and its kin do not hold them.
+// Points of the clock, and held-back ones, have sums of their own; `points` and its kin are
+// without them. Held-back points are open where their cases are not known.
 struct lab_view {
     std::string lab, submission, status;
     double points = 0, max_points = 0;
     std::vector<case_view> cases = {};
     std::vector<std::string> warnings = {}; // of the compiler, that may explain a failure
     double open_points = 0;
-    point_sums clock = {};
+    point_sums clock = {}, held_back = {};
     // False after a fault of ours, or if every case was skipped; the points then mean nothing.
     bool judged() const;
     // True if all points that are not open were reached.
@@ -72,7 +74,7 @@ std::vector<function_tally> tallies(const lab_view &l);
 
 // A document of one lab whose only case says why nothing was run.
 struct offered_points {
-    double points = 0, clock = 0;
+    double points = 0, clock = 0, held_back = 0;
 };
 json refused_build(const std::string &lab, const std::string &submission,
                    const built_submission &built, const offered_points &offered);
@@ -132,5 +134,16 @@ const char *status_word(int status); // "pass", "fail", "skipped" or "error"
 // Returns the document as a course counts it that includes the clock's points, or does not: then
 // it has no cases of the clock.
 json as_counted(json document, bool with_clock);
+
+// An instructor's own cases are held back: until publication a student sees neither them nor their
+// points, only how many there are.
+//
+// Returns the document without these cases, whose points are open, and without their seed.
+json without_held_back(json document);
+// Returns the document after publication, in which they are cases like others and count. Throws
+// usage_error, naming the lab, if it was graded without them.
+json with_held_back_published(json document);
+// Returns "5 points are held back until publication."; empty if none are.
+std::string held_back_words(const lab_view &l);
 
 } // namespace cli

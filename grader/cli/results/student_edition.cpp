@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <regex>
@@ -74,11 +75,17 @@ void unpack(const std::string &root, const std::string &commit, const std::strin
     fs::remove(archive);
 }
 
+// A line of edition.txt: "held_back 02_coalescing 5".
+constexpr const char *held_back_line = "held_back ";
+
 std::string description(const edition &e)
 {
+    std::string held_back;
+    for (const auto &[lab, points] : e.held_back)
+        held_back += fmt::format("{}{} {:g}\n", held_back_line, lab, points);
     return fmt::format("# The student edition of the CUDA workbook: all but the worked solutions. "
-                       "meson.build reads which labs.\nversion {}\ncommit {}\nlabs {}\n",
-                       e.version, e.commit, fmt::join(e.labs, " "));
+                       "meson.build reads which labs.\nversion {}\ncommit {}\n{}labs {}\n",
+                       e.version, e.commit, held_back, fmt::join(e.labs, " "));
 }
 
 // Replaces the lab of the start page's example commands if this edition does not have it.
@@ -194,7 +201,8 @@ bool delivered(const edition &e, const std::string &path)
     fs::path p(path);
     if (staff_files.contains(path) || staff_names.contains(p.filename().string())) return false;
     if (staff_folders.contains(p.begin()->string()) || path.starts_with(folder_of_verdicts) ||
-        path.starts_with(folder_of_pairs) || path.starts_with(instructors_folder))
+        path.starts_with(folder_of_pairs) || path.starts_with(instructors_folder) ||
+        (path.starts_with("labs/") && p.filename() == held_back_file))
         return false;
     // One stem finds every part of a lab.
     for (const fs::path &part : p)
@@ -284,6 +292,15 @@ std::string line_not_kept(const std::string &stub, const std::string &filled)
 }
 
 bool is_student_edition(const std::string &root) { return fs::exists(root + "/" + edition_file); }
+
+double held_back_from_edition(const std::string &root, const std::string &lab)
+{
+    if (!is_student_edition(root)) return 0;
+    const std::string begin = held_back_line + lab + " ";
+    for (const std::string &line : lines(read_text(root + "/" + edition_file)))
+        if (line.starts_with(begin)) return std::strtod(line.c_str() + begin.size(), nullptr);
+    return 0;
+}
 
 edition read_edition(const std::string &root)
 {

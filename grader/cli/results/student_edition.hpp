@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@ struct edition {
     std::string version, commit;
     std::vector<std::string> labs;     // the labs in it, in teaching order
     std::vector<std::string> left_out; // the workbook's other labs
+    // By lab: the points of its held-back cases, which are not in the edition.
+    std::map<std::string, double> held_back = {};
 };
 
 // Returns true if the project's file at this relative path is in the edition.
@@ -36,10 +39,14 @@ std::vector<std::string> edition_faults(const std::string &root, const std::stri
 // is the stub with lines added. Comments, blank lines and indentation do not count.
 std::string line_not_kept(const std::string &stub, const std::string &filled);
 
+// An instructor's own cases of a lab, in its folder in labs/. No edition has them.
+constexpr const char *held_back_file = "held_back.cpp";
 // The file that only a student edition has.
 constexpr const char *edition_file = "edition.txt";
 // Returns true if the project is a student edition.
 bool is_student_edition(const std::string &root);
+// Returns the points of a lab's held-back cases that the project, a student edition, lacks; else 0.
+double held_back_from_edition(const std::string &root, const std::string &lab);
 // Reads the file in a student edition's folder. `left_out` stays empty. Throws machine_error if it
 // cannot be read, or names no version or no labs.
 edition read_edition(const std::string &root);

@@ -7,7 +7,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <map>
 #include <regex>
@@ -27,8 +31,9 @@ bool is_source(const std::string &name) { return fs::path(name).extension() == "
 
 bool is_archive(const std::string &name)
 {
-    static const std::set<std::string> ends = {".zip", ".gz", ".tgz", ".xz", ".tar", ".7z", ".rar"};
-    return ends.contains(fs::path(name).extension().string());
+    static const std::set<std::string> ends = {".zip", ".gz",  ".tgz", ".xz", ".tar",
+                                               ".7z",  ".rar", ".bz2", ".zst"};
+    return ends.contains(lower(fs::path(name).extension().string()));
 }
 
 std::string lab_in(const std::string &name, const std::vector<std::string> &labs)
@@ -41,25 +46,43 @@ std::string lab_in(const std::string &name, const std::vector<std::string> &labs
 // "Lovelace Ada_12345_assignsubmission_file_REST"; an online text gets a folder of its own.
 const std::regex &moodle()
 {
-    static const std::regex form(R"((.+_\d+)_assignsubmission_(?:file|onlinetext)_(.*))");
+    static const std::regex form(R"((.+_(\d+))_assignsubmission_(?:file|onlinetext)_(.*))");
     return form;
 }
 
-std::string owner_of_folder(const std::string &name)
+// "lovelaceada_LATE_123_45678_REST". The submission id, the second number, has more digits than a
+// lab's number.
+const std::regex &canvas()
 {
-    std::smatch m;
-    return std::regex_match(name, m, moodle()) ? m.str(1) : name;
+    static const std::regex form(R"((.+?)(?:_LATE)?_(\d+)_\d{3,}_(.+))");
+    return form;
 }
 
-// Returns the student of a single file, and the file's own name as in student_files.
-std::pair<std::string, std::string> owner_of_file(const std::string &name,
-                                                  const std::vector<std::string> &labs)
+struct owner {
+    std::string name, file; // `file`: a single file's own name, as in student_files
+    course_identity known_as = {};
+};
+
+// Returns the student of a file or folder whose name is of a course system's form; else no name.
+owner owner_by_system(const std::string &name)
 {
-    // The submission id, the second number, has more digits than a lab's number.
-    static const std::regex canvas(R"((.+?)(?:_LATE)?(_\d+)_\d{3,}_(.+))");
     std::smatch m;
-    if (std::regex_match(name, m, moodle())) return {m[1], m[2]};
-    if (std::regex_match(name, m, canvas)) return {m.str(1) + m.str(2), m[3]};
+    if (std::regex_match(name, m, moodle())) return {m[1], m[3], {"moodle", m[2]}};
+    if (std::regex_match(name, m, canvas()))
+        return {m.str(1) + "_" + m.str(2), m[3], {"canvas", m[2]}};
+    return {};
+}
+
+owner owner_of_folder(const std::string &name)
+{
+    std::smatch m;
+    return std::regex_match(name, m, moodle()) ? owner_by_system(name) : owner{name, ""};
+}
+
+owner owner_of_file(const std::string &name, const std::vector<std::string> &labs)
+{
+    if (owner known = owner_by_system(name); !known.name.empty()) return known;
+    std::smatch m;
     std::string stem = fs::path(name).stem().string(), who = stem, lab = lab_in(stem, labs);
     if (!lab.empty()) who.erase(who.find(lab), lab.size());
     static const std::regex bare(R"([-_. ]*(.*?)(?:[-_. ]+stub)?[-_. ]*)");
@@ -76,7 +99,8 @@ bool made_by_workbook(const std::string &name)
 // Searches below a folder without following links.
 struct search {
     std::string lab;
-    std::vector<std::string> found = {}, links = {}, archives = {}, others = {};
+    std::vector<std::string> archives = {};
+    std::vector<std::string> found = {}, links = {}, others = {};
     std::vector<std::string> unreadable = {};   // with the reason
     std::vector<student_files::lone_file> lone; // at the top level of the folder
     std::size_t seen = 0;
@@ -139,6 +163,14 @@ std::string shown(const std::string &path, const student_files &student)
     return base(path);
 }
 
+// False for a file that this process has no right to read. A link is judged where it is read.
+bool may_be_read(const std::string &path)
+{
+    std::error_code gone;
+    return !fs::is_regular_file(fs::symlink_status(path, gone)) ||
+           faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) == 0 || errno != EACCES;
+}
+
 // Lists some files that the student's folders do hold, for a message that none was found.
 std::string other_files(const search &s, const student_files &student)
 {
@@ -191,15 +223,23 @@ class_files read_class(const std::string &folder, const std::vector<std::string>
                                         lower(problem.message())));
     std::map<std::string, student_files> by_name;
     class_files all;
+    auto of_student = [&](const owner &of) -> student_files & {
+        student_files &student = by_name[of.name];
+        if (!of.known_as.id.empty()) student.known_as = of.known_as;
+        return student;
+    };
     for (const fs::directory_entry &e : entries) {
         std::string name = e.path().filename().string();
         if (name.starts_with(".") || name == "__MACOSX") continue; // made by the operating system
         std::error_code unknown; // set for a link that is dangling or circular
         if (e.is_directory(unknown)) {
-            by_name[owner_of_folder(name)].folders.push_back(e.path().string());
+            of_student(owner_of_folder(name)).folders.push_back(e.path().string());
         } else if (is_source(name) && fs::exists(e.path(), unknown)) {
-            const auto [student, own_name] = owner_of_file(name, labs);
-            by_name[student].files.push_back({e.path().string(), own_name});
+            const owner of = owner_of_file(name, labs);
+            of_student(of).files.push_back({e.path().string(), of.file});
+        } else if (const owner of = is_archive(name) ? owner_by_system(name) : owner{};
+                   !of.name.empty()) { // others, as "all.zip", may be a whole class's
+            of_student(of).archives.push_back(e.path().string());
         } else {
             all.skipped.push_back(name);
         }
@@ -209,8 +249,14 @@ class_files read_class(const std::string &folder, const std::vector<std::string>
                                       "or a file per student. {}",
                                       shell_word(sanitized(folder, 400)),
                                       all.skipped.empty() ? "It is empty" : "Unpack archives"));
+    std::set<std::string> taken;
     for (auto &[name, student] : by_name) {
         student.name = name;
+        // Names that differ only in what cannot be shown would be one student's in a table.
+        const std::string shown = on_one_line(name, 200);
+        student.shown = shown;
+        for (int n = 2; !taken.insert(student.shown).second; ++n)
+            student.shown = fmt::format("{} ({})", shown, n);
         std::sort(student.folders.begin(), student.folders.end());
         all.students.push_back(std::move(student));
     }
@@ -221,9 +267,10 @@ class_files read_class(const std::string &folder, const std::vector<std::string>
 handed_in find_file(const student_files &student, const std::string &lab, bool only_lab,
                     const std::vector<std::string> &labs)
 {
-    search s{.lab = lab, .lone = student.files};
+    search s{.lab = lab, .archives = student.archives, .lone = student.files};
     for (const std::string &folder : student.folders) {
-        if (fs::is_symlink(fs::symlink_status(folder)))
+        std::error_code gone;
+        if (fs::is_symlink(fs::symlink_status(folder, gone)))
             return {.problem = "the student's folder is a link, which is not followed"};
         s.look(folder, 0);
     }
@@ -234,8 +281,12 @@ handed_in find_file(const student_files &student, const std::string &lab, bool o
     std::sort(s.found.begin(), s.found.end());
     if (s.found.size() > 1)
         return {.problem = fmt::format("there are {} files for it: {} and {}", s.found.size(),
-                                       shown(s.found[0], student), shown(s.found[1], student))};
-    if (s.found.size() == 1) return {.file = s.found[0]};
+                                       shown(s.found[0], student), shown(s.found[1], student)),
+                .files = s.found};
+    if (s.found.size() == 1 && !may_be_read(s.found[0]))
+        return {.problem = shown(s.found[0], student) + " cannot be read: permission denied",
+                .unreadable = true};
+    if (s.found.size() == 1) return {.file = s.found[0], .files = s.found};
     if (!s.unreadable.empty())
         return {.problem = s.unreadable[0] + "; nobody knows what is in it", .unreadable = true};
     return {.problem = why_none(s, student, labs)};

@@ -129,7 +129,8 @@ public:
                              0);
         text += fmt::format("\n{:g} of {:g} points{}{}\n", lab_.points, lab_.max_points,
                             open_words(lab_.open_points), band_words(lab_));
-        return text + paragraph(clock_words(lab_), 0) + next_step();
+        return text + paragraph(clock_words(lab_), 0) + paragraph(held_back_words(lab_), 0) +
+               next_step();
     }
 
 private:
@@ -362,7 +363,8 @@ private:
 
 std::string text_report(const json &document, const report_context &context)
 {
-    return report(document, context).text();
+    const json shown = without_held_back(document);
+    return report(shown, context).text();
 }
 
 std::string case_report(const case_view &c, const terminal &out)

@@ -44,6 +44,8 @@ void draw_head(screen &to, const watch_state &s, const lab_view &l, const termin
     double now = l.max_points > 0 ? l.points : 0;
     std::string words =
         l.max_points > 0 ? points_words(now, all) + " points" + open_words(l.open_points) : "";
+    if (l.held_back.max_points > 0 && !words.empty())
+        words += fmt::format(", {:g} held back", l.held_back.max_points);
     if (s.best > now || words.empty())
         words += fmt::format("{}best {:g}", words.empty() ? "" : ", ", s.best);
     const bool graded = s.now == watch_state::phase::graded, narrow = out.width < 60;

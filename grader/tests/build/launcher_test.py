@@ -345,6 +345,18 @@ class this_machine(on_a_machine):
         self.assertEqual(result.stderr, "")
         self.assertEqual((here.top / "meson.log").read_text(), "run\n")
 
+    def test_held_back_cases_that_appear_or_go_are_configured_anew(self):
+        here = self.machine()
+        here.script("meson", "#!/bin/sh\n[ \"$1\" = --version ] && echo 1.0.1 && exit\nmkdir -p \"$2\"; echo run >>\"$2/../meson.log\"\n")
+        here.script("ninja", "#!/bin/sh\necho 'ninja: no work to do.'\n")
+        held_back = here.top / "labs/02_coalescing/held_back.cpp"
+        held_back.parent.mkdir(parents=True)
+        for change, runs in (None, 1), (held_back.touch, 2), (None, 2), (held_back.unlink, 3), (None, 3):
+            if change:
+                change()
+            here.run()
+            self.assertEqual((here.top / "meson.log").read_text(), "run\n" * runs)
+
 
 if __name__ == "__main__":
     main()

@@ -27,15 +27,23 @@ TEST_CASE("the table is one that a spreadsheet reads and does not calculate")
     b.status = "missing";
     b.max_points = 10;
     b.problem = "there is none";
+    a.handed_in = "2026-12-01T22:59:00Z";
+    a.late_days = 2;
     std::string end = std::string(",sim,1f,") + tool_version + "\n";
     CHECK(as_csv({a, b}, "sim", "1f") ==
           "student,lab,status,points,max_points,open_points,clock_points,clock_max_points,"
-          "clock_open_points,verdicts,first_failure,problem,file,backend,seed,tool\n"
-          "'=1+1,02_scaling,fail,2.5,10,2,1.5,4,1,PASS 3 SKIPPED 1 TOO_SLOW 1,"
+          "clock_open_points,held_back_points,held_back_max_points,held_back_open_points,verdicts,"
+          "first_failure,problem,file,handed_in,late_days,backend,seed,tool\n"
+          "'=1+1,02_scaling,fail,2.5,10,2,1.5,4,1,0,0,0,PASS 3 SKIPPED 1 TOO_SLOW 1,"
           "TOO_SLOW in scale: speed,"
-          "2 points are open: scale: odd. There is no such instruction.," +
-              end + "\"van \"\"x\"\", y\",02_scaling,missing,0,10,0,0,0,0,,,there is none," + end);
+          "2 points are open: scale: odd. There is no such instruction.,"
+          ",2026-12-01T22:59:00Z,2" +
+              end +
+              "\"van \"\"x\"\", y\",02_scaling,missing,0,10,0,0,0,0,0,0,0,,,there is none,,," +
+              end);
     json document = as_json({a, b}, "sim", "1f");
+    CHECK(row_as_json(row_in(document["rows"][0])) == document["rows"][0]);
+    CHECK(row_as_json(row_in(document["rows"][1])) == document["rows"][1]);
     CHECK(document["rows"][0]["verdicts"]["PASS"] == 3);
     CHECK(document["rows"][0]["open_points"] == 2);
     CHECK(document["rows"][0]["clock"]["points"] == 1.5);
@@ -83,21 +91,24 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
     options.seed = "1f";
     CHECK(autograde_command(p.tools, {}, options, wanted) == passed);
     std::string table = read_text(wanted.csv_file);
-    CHECK(contains(table, "\na,02_scaling,fail,0,3,0,0,0,0,BUILD_FAILED 1,BUILD_FAILED in build,"));
+    CHECK(contains(table,
+                   "\na,02_scaling,fail,0,3,0,0,0,0,0,0,0,BUILD_FAILED 1,BUILD_FAILED in build,"));
     CHECK_FALSE(contains(table, "BUILD_FAILED in build,,")); // the row gives a reason
-    CHECK(contains(table,
-                   "\nb c,02_scaling,pass,3,3,0,0,0,0,PASS 1,,\"the file is the same as Gauss "
-                   "Carl_17's, byte for byte\","));
-    CHECK(contains(table,
-                   "\nGauss Carl_17,02_scaling,pass,3,3,0,0,0,0,PASS 1,,\"the file is the same as "
-                   "b c's, byte for byte\","));
-    CHECK(contains(table, "\nnaive,02_scaling,pass,3,3,0,0,0,0,PASS 1,,\"the file is "
+    CHECK(contains(
+        table, "\nb c,02_scaling,pass,3,3,0,0,0,0,0,0,0,PASS 1,,\"the file is the same as Gauss "
+               "Carl_17's, byte for byte\","));
+    CHECK(contains(
+        table,
+        "\nGauss Carl_17,02_scaling,pass,3,3,0,0,0,0,0,0,0,PASS 1,,\"the file is the same as "
+        "b c's, byte for byte\","));
+    CHECK(contains(table, "\nnaive,02_scaling,pass,3,3,0,0,0,0,0,0,0,PASS 1,,\"the file is "
                           "reference/02_scaling/naive.cu, byte for byte\","));
-    CHECK(contains(table, "\nuntouched,02_scaling,fail,0,3,0,0,0,0,BUILD_FAILED 1,"));
-    CHECK(contains(table, "\nx?y,02_scaling,fail,0,3,0,0,0,0,BUILD_FAILED 1,"));
+    CHECK(contains(table, "\nuntouched,02_scaling,fail,0,3,0,0,0,0,0,0,0,BUILD_FAILED 1,"));
+    CHECK(contains(table, "\nx?y,02_scaling,fail,0,3,0,0,0,0,0,0,0,BUILD_FAILED 1,"));
     CHECK_FALSE(contains(table, "untouched's"));
-    CHECK(contains(table,
-                   "\nd,02_scaling,missing,0,3,0,0,0,0,,,\"there is no 02_scaling/stub.cu, nor "));
+    CHECK(contains(
+        table,
+        "\nd,02_scaling,missing,0,3,0,0,0,0,0,0,0,,,\"there is no 02_scaling/stub.cu, nor "));
     CHECK(contains(table, "stub.cu is a symbolic link"));
     json document = json::parse(read_text(wanted.json_file));
     CHECK(document["rows"][2]["result"]["labs"][0]["cases"][0]["name"] == "scale");
@@ -107,10 +118,15 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
              "[ \"$1\" = --list ] && echo 3 points, and 0 of the clock, in 1 cases && exit\n"
              "case \"$*\" in *--probe-sandbox) exit 0;; esac\nkill -SEGV $$");
 
+    // Grades of two graders do not stand in one table.
+    CHECK_THROWS_WITH_AS(autograde_command(p.tools, {}, options, wanted),
+                         doctest::Contains("by another grader of 02_scaling"), usage_error);
+    wanted.anew = true;
     CHECK(autograde_command(p.tools, {}, options, wanted) == infrastructure);
     table = read_text(wanted.csv_file);
-    CHECK(contains(table, "\na,02_scaling,fail,0,3,0,0,0,0,BUILD_FAILED 1,"));
-    CHECK(contains(table, "\nb c,02_scaling,error,,3,,,0,,INFRA_ERROR 1,INFRA_ERROR in grader,"));
+    CHECK(contains(table, "\na,02_scaling,fail,0,3,0,0,0,0,0,0,0,BUILD_FAILED 1,"));
+    CHECK(
+        contains(table, "\nb c,02_scaling,error,,3,,,0,,,0,,INFRA_ERROR 1,INFRA_ERROR in grader,"));
     CHECK(contains(table, "killed by SIGSEGV"));
     document = json::parse(read_text(wanted.json_file));
     CHECK(document["rows"][2]["points"].is_null()); // a spreadsheet does not add it up

@@ -1,156 +1,8 @@
 // Tests results in the formats of course systems, and that a submission's text cannot forge them.
-#include "cli/commands/commands.hpp"
-#include "cli/results/class_results.hpp"
-#include "cli/results/formats/formats.hpp"
-#include "cli/support/errors.hpp"
-#include "cli/terminal/text.hpp"
-#include "cli_project.hpp"
+#include "result_documents.hpp"
+#include "strict_forms.hpp"
 
 using namespace cli;
-
-namespace {
-
-json case_of(const char *name, const char *verdict, int points, int max_points,
-             const std::string &message, const std::string &hint = "")
-{
-    return {{"name", name},
-            {"kind", "correctness"},
-            {"verdict", verdict},
-            {"points", points},
-            {"max_points", max_points},
-            {"open_points", verdict == std::string("SKIPPED") ? max_points : 0},
-            {"message", message},
-            {"duration_ms", 12.34},
-            {"hint", hint}};
-}
-
-json result_of(const char *status, std::vector<json> cases)
-{
-    int points = 0, max_points = 0, open = 0;
-    for (const json &c : cases) {
-        points += c["points"].get<int>();
-        open += c["open_points"].get<int>();
-        max_points += c["max_points"].get<int>();
-    }
-    return {{"schema", result_schema},
-            {"seed", "1f"},
-            {"backend", "sim"},
-            {"labs",
-             {{{"lab", "02_scaling"},
-               {"submission", "stub"},
-               {"status", status},
-               {"points", points},
-               {"max_points", max_points},
-               {"open_points", open},
-               {"cases", cases}}}}};
-}
-
-// One case each that passes, fails, fails in the same way, is fast and is skipped.
-json failing()
-{
-    json wrong =
-        case_of("scale: many", "WRONG_ANSWER", 0, 2, "Element 3 is 1 & not 2.", "Is it i < n?");
-    wrong["line"] = 12;
-    json again = wrong;
-    again["name"] = "scale: more";
-    json fast = case_of("scale: speed", "PASS", 2, 3, "");
-    fast["kind"] = "speed";
-    fast["speedup"] = {{"median", 5.8}, {"required", 3}};
-    fast["counters"] = {{"bytes used", 1.0}, {"sectors a request", 4.0}};
-    fast["counted_gates"] = {{"bytes used", {{"unit", "%"}}}};
-    fast["naive_counters"] = {{"bytes used", 0.125}};
-    fast["more_points"] = "The next step needs 8x.";
-    json document =
-        result_of("fail", {case_of("scale: one", "PASS", 1, 1, ""), wrong, again, fast,
-                           case_of("scale: ranks", "SKIPPED", 0, 1, "There is no MPI.")});
-    document["labs"][0]["warnings"] = {"stub.cu(7): n is never used"};
-    return document;
-}
-
-json fault()
-{
-    return result_of("error", {case_of("scale: one", "PASS", 1, 1, ""),
-                               case_of("scale: many", "INFRA_ERROR", 0, 2, "The GPU is gone.",
-                                       "Run it again.")});
-}
-
-// Text that a submission can print and a message can quote.
-const std::string hostile =
-    "\x1b[31mred\x1b[0m ]]> </failure><a href=\"x\"> & 100%\r\n::error::no\n##[error]no\n\n"
-    "| `@all` <script> \xe2\x80\xae \xef\xbf\xbe \xef\xbf\xbf \xff\xfe\xc0 \xed\xa0\x80 " +
-    std::string(1, '\0') + "\x01 end";
-
-json hostile_result(const std::string &text)
-{
-    json wrong = case_of("scale: one", "CRASH", 0, 2, text, text);
-    for (const char *key : {"name", "printed", "output", "more_points"}) wrong[key] = text;
-    json document = result_of("fail", {wrong});
-    document["labs"][0]["submission"] = text;
-    document["labs"][0]["warnings"] = {text};
-    return document;
-}
-
-// Returns the first error in XML: a bad character between tags, or tags not closed in order.
-std::string wrong_in_xml(const std::string &text)
-{
-    std::vector<std::string> open;
-    for (std::size_t at = text.find("?>") + 2; at < text.size();) {
-        if (text[at] != '<') {
-            if (text[at] == '>' || (text[at] == '&' && text.find(';', at) > at + 5))
-                return "not escaped: " + text.substr(at, 40);
-            ++at;
-            continue;
-        }
-        std::size_t end = at + 1;
-        for (bool quoted = false; quoted || text[end] != '>'; ++end) {
-            if (end + 1 >= text.size() || text[end] == '<') return "tag: " + text.substr(at, 40);
-            if (text[end] == '"') quoted = !quoted;
-        }
-        std::string tag = text.substr(at + 1, end - at - 1);
-        std::string name = tag.substr(0, tag.find_first_of(" /", 1));
-        if (tag[0] == '/') {
-            if (open.empty() || "/" + open.back() != tag) return "closed: " + tag;
-            open.pop_back();
-        } else if (tag.back() != '/') {
-            open.push_back(name);
-        }
-        at = end + 1;
-    }
-    return open.empty() ? "" : "open: " + open.back();
-}
-
-void check_bytes(const std::string &text)
-{
-    for (std::string_view rest = text; !rest.empty();) {
-        std::size_t n = rest[0] == '\n' ? 1 : grading::safe_character(rest);
-        REQUIRE_MESSAGE(n > 0, "unsafe: " << sanitized(rest, 60));
-        rest.remove_prefix(n);
-    }
-}
-
-struct environment_variable {
-    environment_variable(const char *name, const std::string &value) : name_(name)
-    {
-        setenv(name, value.c_str(), 1);
-    }
-    ~environment_variable() { unsetenv(name_); }
-    environment_variable(const environment_variable &) = delete;
-
-private:
-    const char *name_;
-};
-
-std::string refusal(const convert_options &options)
-{
-    try {
-        convert_command(options);
-    } catch (const usage_error &e) {
-        return e.what();
-    }
-    return "none";
-}
-
-} // namespace
 
 TEST_CASE("junit: a submission's failure is a failure, a fault of ours an error")
 {
@@ -196,7 +48,8 @@ TEST_CASE("what only the simulator lacks is open: no failure, no points, and a g
 {
     json unsupported = case_of("scale: one", "SKIPPED", 0, 2, "There is no such instruction.");
     unsupported["unsupported"] = true;
-    json document = result_of("skipped", {case_of("scale: many", "PASS", 3, 3, ""), unsupported});
+    json document =
+        result_with_cases("skipped", {case_of("scale: many", "PASS", 3, 3, ""), unsupported});
     CHECK(contains(as_junit(document), "tests=\"2\" failures=\"0\" errors=\"0\""));
     CHECK(contains(as_junit(document), "<skipped message=\"SKIPPED, 2 of 2 points open: There is"));
     json gradescope = json::parse(as_gradescope(document));
@@ -288,7 +141,7 @@ SKIPPED in scale: ranks
 
 02_scaling: 2 of 5 cases passed, 1 open
 )");
-    json right = result_of("pass", {case_of("scale: one", "PASS", 1, 1, "")});
+    json right = result_with_cases("pass", {case_of("scale: one", "PASS", 1, 1, "")});
     right["backend"] = "gpu";
     right["labs"][0]["cases"][0]["speedup"] = {{"median", nullptr}, {"required", 3}};
     CHECK_FALSE(contains(as_junit(right), "naive"));
@@ -328,7 +181,7 @@ TEST_CASE("github: annotations name the line, ten at most; the summary has every
         std::vector<json> cases;
         for (int i = 0; i < n; ++i)
             cases.push_back(case_of("scale: one", "CRASH", 0, 1, std::to_string(i)));
-        std::vector<std::string> all = lines(as_annotations(result_of("fail", cases)));
+        std::vector<std::string> all = lines(as_annotations(result_with_cases("fail", cases)));
         CHECK(all.size() == 10);
         CHECK(contains(all[9], "::error title=2 more failures::") == (n == 11));
     }
@@ -340,7 +193,7 @@ TEST_CASE("what a submission wrote stays text in every form")
     std::string junit = as_junit(document), summary = as_summary(document, 1 << 20);
     for (const std::string &text : {junit, summary, as_text(document), as_annotations(document),
                                     as_gradescope(document), as_prairielearn(document)})
-        check_bytes(text);
+        CHECK(unsafe_in(text) == "");
     CHECK(wrong_in_xml(junit) == "");
     CHECK(wrong_in_xml("?>" + summary) == "");
     CHECK(contains(
@@ -422,6 +275,11 @@ TEST_CASE("each form of a rich result is the golden one, byte for byte")
         CHECK(as_text(document) == read_text(folder + "report.txt"));
         CHECK(as_annotations(document) == read_text(folder + "annotations.txt"));
         CHECK(as_summary(document, 1 << 20) == read_text(folder + "summary.html"));
+        CHECK(as_autolab(document) == read_text(folder + "autolab.txt"));
+        CHECK(as_coderunner(document) == read_text(folder + "coderunner.json"));
+        if (name == std::string("graded"))
+            CHECK(as_classroom50(document, one_submission) ==
+                  read_text(folder + "classroom50.json"));
     }
 }
 
@@ -455,7 +313,8 @@ TEST_CASE("the convert command writes a file whole or says why it does not")
 TEST_CASE("a summary stands behind what the step has said already, and both within the limit")
 {
     project p;
-    json right = result_of("pass", {case_of("scale: one", "PASS", 1, 1, "")}); // no annotations
+    json right =
+        result_with_cases("pass", {case_of("scale: one", "PASS", 1, 1, "")}); // no annotations
     std::string result = p.put("result.json", right.dump());
     std::string summary = p.put("summary", "said\n"), file = p.root + "/file";
     environment_variable step("GITHUB_STEP_SUMMARY", summary);

@@ -1,6 +1,6 @@
 // Tests the explanation of a case: its input, the shown lines, the width, and untrusted text.
 #include "cli/explain/explanation.hpp"
-#include "cli/explain/html.hpp"
+#include "cli/support/html.hpp"
 #include "tests/contains.hpp"
 #include "text/source_view.hpp"
 

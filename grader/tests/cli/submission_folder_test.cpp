@@ -183,21 +183,23 @@ TEST_CASE("what course systems make of a class is taken apart by student")
           "Lovelace Ada_123_assignsubmission_onlinetext_/onlinetext.html",
           "Noether Emmy_124_assignsubmission_file_stub.cu", "gausscarl_125_67890_stub.cu",
           "eulerleonhard_LATE_126_67891_02_scaling-1.cu", "turing_02_scaling.cu",
-          "turing-04_more.cu", "stubbs_stub.cu", "hopper-classroom/labs/02_scaling/stub.cu",
-          "notes.pdf", ".DS_Store", "__MACOSX/._x"})
+          "turing-04_more.cu", "stubbs_stub.cu", "hopper-main/labs/02_scaling/stub.cu", "notes.pdf",
+          ".DS_Store", "__MACOSX/._x"})
         p.put(std::string("class/") + name, "");
     class_files all = read_class(p.root + "/class", both_labs);
-    std::string found;
+    std::string found, numbers;
     for (const student_files &s : all.students) {
         handed_in h = find_file(s, "02_scaling", true, both_labs);
         std::string file = h.file.empty() ? h.problem : h.file.substr(p.root.size() + 7);
         found += s.name + ": " + file + "\n";
+        numbers += s.known_as.system + s.known_as.id + " ";
     }
+    CHECK(numbers == "moodle123 moodle124 canvas126 canvas125    ");
     CHECK(found == "Lovelace Ada_123: Lovelace Ada_123_assignsubmission_file_/stub.cu\n"
                    "Noether Emmy_124: Noether Emmy_124_assignsubmission_file_stub.cu\n"
                    "eulerleonhard_126: eulerleonhard_LATE_126_67891_02_scaling-1.cu\n"
                    "gausscarl_125: gausscarl_125_67890_stub.cu\n"
-                   "hopper-classroom: hopper-classroom/labs/02_scaling/stub.cu\n"
+                   "hopper-main: hopper-main/labs/02_scaling/stub.cu\n"
                    "stubbs: stubbs_stub.cu\n"
                    "turing: turing_02_scaling.cu\n");
     CHECK(all.skipped == std::vector<std::string>{"notes.pdf"});

@@ -8,10 +8,28 @@
 
 namespace cli {
 
-std::string as_text(const json &document)
+namespace {
+
+// Breaks words that are longer than a line, which wrapped() leaves whole.
+std::string folded(const std::string &text, int width)
+{
+    std::string result;
+    for (std::string line : lines(text)) {
+        while (columns(line) > width) {
+            const std::string head = no_wider(line, width);
+            result += head + "\n";
+            line.replace(0, head.size(), "    ");
+        }
+        result += line + "\n";
+    }
+    return result;
+}
+
+} // namespace
+
+std::string plain_text(const std::vector<safe_lab> &labs, const json &document)
 {
     constexpr int width = 80;
-    const std::vector<safe_lab> labs = safe_labs(document, usual_length);
     std::string text;
     for (const std::string &line : lines(overview(labs, document)))
         text += wrapped(line, width, 2) + "\n";
@@ -25,7 +43,12 @@ std::string as_text(const json &document)
         std::size_t open = l.count(case_state::open);
         text += open > 0 ? fmt::format(", {} open\n", open) : "\n";
     }
-    return text;
+    return folded(text, width);
+}
+
+std::string as_text(const json &document)
+{
+    return plain_text(safe_labs(document, usual_length), document);
 }
 
 } // namespace cli

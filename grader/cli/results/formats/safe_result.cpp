@@ -97,20 +97,27 @@ std::vector<safe_lab> safe_labs(const json &document, std::size_t max_bytes)
                      .refused =
                          l.cases.size() == 1 && l.cases[0].name == "build" && !l.cases[0].passed(),
                      .judged = l.judged(),
-                     .open_points = l.open_points};
+                     .open_points = l.open_points,
+                     .held_back = l.held_back.points,
+                     .held_back_words = held_back_words(l)};
         for (const case_view &c : l.cases) {
             double max_points = lab.refused ? l.max_points : c.max_points;
             double seconds = std::clamp(number_at(*c.whole, "duration_ms") / 1000, 0.0, 1e9);
             lab.cases.push_back({state_of(c), short_line(c.name), short_line(c.kind),
                                  short_line(c.verdict), describe(c, max_bytes), c.points,
-                                 max_points, seconds, c.line, c.open_points});
+                                 max_points, seconds, c.line, c.open_points, c.held_back});
+            const json &median = member(member(*c.whole, "speedup"), "median");
+            if (c.passed() && median.is_number()) lab.cases.back().speedup = median.get<double>();
             lab.seconds += seconds;
         }
         for (const auto &notes : {open_notes(l), disputed_notes(l)})
             for (const std::string &note : notes)
                 lab.open.push_back(on_one_line(note, max_bytes, ' '));
+        const bool some_failed = std::ranges::any_of(lab.cases, [](const safe_case &c) {
+            return c.state == case_state::failed && !c.held_back;
+        });
         for (const std::string &warning : l.warnings)
-            if (lab.count(case_state::failed) > 0)
+            if (some_failed)
                 lab.warnings.push_back("nvcc warned: " + sanitized(warning, max_bytes));
         result.push_back(std::move(lab));
     }
@@ -163,6 +170,7 @@ std::string overview(const std::vector<safe_lab> &labs, const json &document)
     for (const safe_lab &l : labs) {
         text += fmt::format("{}: {}\n", l.name, points_words(l));
         for (const std::string &note : l.open) text += note + "\n";
+        if (!l.held_back_words.empty()) text += l.held_back_words + "\n";
         for (const std::string &warning : l.warnings) text += warning + "\n";
     }
     if (!graded_whole(labs)) text += std::string(not_graded) + "\n";

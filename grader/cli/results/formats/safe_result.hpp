@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,9 @@ struct safe_case {
     double points, max_points, seconds;
     int line;
     double open_points = 0;
-    std::string judged_as() const; // "SKIPPED, 2 of 2 points open"
+    bool held_back = false;             // a student must not see it before publication
+    std::optional<double> speedup = {}; // over naive, of a passed case that was timed
+    std::string judged_as() const;      // "SKIPPED, 2 of 2 points open"
 };
 struct safe_lab {
     std::string name, status, file;
@@ -32,6 +35,8 @@ struct safe_lab {
     bool judged = true;
     double open_points = 0;
     std::vector<std::string> open = {}; // why points are open, and what is disputed
+    double held_back = 0;               // points reached in cases that are held back
+    std::string held_back_words = {};   // that points are held back; empty: none are
     bool graded() const { return judged && count(case_state::error) == 0; }
     std::size_t count(case_state state) const;
 };
@@ -52,6 +57,9 @@ std::string points_words(const safe_lab &l); // "3 / 9 points, 1 open", "not gra
 
 // Returns a summary of a few lines.
 std::string overview(const std::vector<safe_lab> &labs, const json &document);
+
+// The whole report in lines of 80 columns.
+std::string plain_text(const std::vector<safe_lab> &labs, const json &document);
 
 // A case's name, with its lab's if there are several labs.
 std::string name_among(const std::vector<safe_lab> &labs, const safe_lab &l, const safe_case &c);

@@ -1,4 +1,4 @@
-// Escaped text, and SVG elements for pages that define the classes used here.
+// Pages of HTML: their frame and common style, escaped text, and SVG elements.
 #pragma once
 
 #include "cli/support/strings.hpp"
@@ -17,6 +17,14 @@ inline std::string escaped(std::string_view text)
     replace_all(result, "'", "&#39;");
     return result;
 }
+
+// Escapes a sentence: text between backticks becomes code, and no number is broken at its spaces.
+std::string prose(std::string_view sentence);
+
+// Returns a whole page, which loads nothing and runs no script. The common style defines colours
+// for light and dark, headings, tables and the class `faint`; `style` adds to it. `title` is plain
+// text, `body` is HTML.
+std::string html_page(const std::string &title, const std::string &style, const std::string &body);
 
 // The elements below take escaped text.
 
