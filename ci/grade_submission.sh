@@ -172,7 +172,8 @@ grade() {
         export PATH="$top/.venv/bin:$PATH"
     fi
     "${program[@]}" autograde "$folder" "$lab" --backend "$backend" --results "$results/kept" \
-        --csv "$results/grades.csv" --json "$results/class.json" >"$results/autograde.txt" 2>"$scratch/problems" </dev/null || status=$?
+        --csv "$results/grades.csv" --json "$results/class.json" \
+        >"$results/autograde.txt" 2>"$scratch/problems" </dev/null || status=$?
     [ $status = 0 ] || harmless <"$scratch/problems" >&2
     [ $status != 2 ] || exit 2
     [ -f "$results/class.json" ] || give_up "nothing was graded; above is why."

@@ -169,7 +169,7 @@ class the_script(in_a_folder):
                                  for end in ("json", "txt", "xml")])
         self.assertFalse((self.folder / "x").exists())
         first = self.calls.read_text().splitlines()[0]
-        self.assertTrue(first.startswith(f"autograde {self.handed_in} 02 --backend sim --csv "), first)
+        self.assertTrue(first.startswith(f"autograde {self.handed_in} 02 --backend sim --results {self.results}/kept --csv "), first)
 
     def test_forms_clock_and_backend_are_passed_on(self):
         self.graded("--to", "gradescope", "--clock", "--backend", "auto")
