@@ -51,7 +51,8 @@ std::vector<std::string> case_faults()
 
 void put_held_back_last()
 {
-    std::ranges::stable_partition(records(), [](const case_record &r) { return !r.held_back; });
+    std::stable_partition(records().begin(), records().end(),
+                          [](const case_record &r) { return !r.held_back; });
 }
 
 void leave_out_held_back()

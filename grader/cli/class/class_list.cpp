@@ -43,13 +43,13 @@ class_work work_on(const lab &l, const student_files &student, const std::string
         w.row.handed_in = rfc3339(when.at), w.row.time_of_commit = when.of_commit;
     } catch (const machine_error &) { // its row will report it
     }
-    if (const std::string text = text_of(file); !text.empty()) w.row.sha256 = sha256(text);
+    if (const std::string text = text_to_grade(file); !text.empty()) w.row.sha256 = sha256(text);
     return w;
 }
 
 } // namespace
 
-std::string text_of(const std::string &path)
+std::string text_to_grade(const std::string &path)
 {
     constexpr std::uintmax_t max_bytes = 16 << 20;
     std::error_code unreadable;
@@ -133,17 +133,18 @@ void mark_copies(const toolchain &t, std::vector<class_entry> &all)
     for (const auto &[of, whose] : same) {
         const lab &l = *whose[0]->of;
         if (of.second == sha256(original_stub(t, l).text) ||
-            of.second == sha256(text_of(t.stub(l))))
+            of.second == sha256(text_to_grade(t.stub(l))))
             continue;
-        const bool naive = of.second == sha256(text_of(t.source(l, "naive")));
+        const bool naive = of.second == sha256(text_to_grade(t.source(l, "naive")));
         auto add = [](class_work &w, const std::string &words) {
             w.remark += (w.remark.empty() ? "" : "; ") + words;
         };
         // A student who hands in one file twice has copied from nobody.
         std::vector<class_work *> others = whose;
         std::ranges::sort(others, {}, &class_work::owner);
-        const auto twice = std::ranges::unique(others, {}, &class_work::owner);
-        others.erase(twice.begin(), twice.end());
+        const auto end = std::unique(others.begin(), others.end(),
+                                     [](auto *a, auto *b) { return a->owner == b->owner; });
+        others.erase(end, others.end());
         for (class_work *w : whose) {
             if (naive)
                 add(*w,

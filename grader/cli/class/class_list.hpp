@@ -27,7 +27,7 @@ std::vector<class_entry> entries_of(const toolchain &t, const std::vector<studen
                                     const std::vector<std::string> &labs, which_file which);
 
 // Returns a student's file, or nothing if it would not be graded.
-std::string text_of(const std::string &path);
+std::string text_to_grade(const std::string &path);
 
 // Adds remarks on files that equal naive or another student's, byte for byte; the stub does not
 // count.

@@ -334,13 +334,13 @@ std::string compare_class(const toolchain &t, const std::vector<std::string> &la
     for (const std::string &name : labs) {
         const lab &l = lab_called(t, name);
         const std::string original = original_stub(t, l).text;
-        given[name] = {original.empty() ? text_of(t.stub(l)) : original,
-                       text_of(t.source(l, "naive"))};
+        given[name] = {original.empty() ? text_to_grade(t.stub(l)) : original,
+                       text_to_grade(t.source(l, "naive"))};
     }
     std::vector<compared_file> files;
     std::string too_long;
     for (const grade_row &row : rows) {
-        std::string text = text_of(row.file);
+        std::string text = text_to_grade(row.file);
         if (text.size() > max_bytes)
             too_long += fmt::format("{}{}", too_long.empty() ? "" : ", ", row.student);
         else

@@ -8,6 +8,7 @@
 #include "cli/class/similarity.hpp"
 #include "cli/grading/backend.hpp"
 #include "cli/results/lab_names.hpp"
+#include "cli/results/stub_original.hpp"
 #include "cli/submission/ninja.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
