@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -97,10 +98,9 @@ worker &library_worker() { return started(of_run.library, options().library, fal
 
 void restart_workers()
 {
-    of_run.submission = worker();
-    of_run.ranks = worker();
-    of_run.naive = worker();
-    of_run.library = worker();
+    std::vector<std::jthread> ending; // a driver takes a while to end a process
+    for (worker *w : {&of_run.submission, &of_run.ranks, &of_run.naive, &of_run.library})
+        if (w->started()) ending.emplace_back([ended = std::move(*w)] {});
 }
 
 void end_workers()
