@@ -111,6 +111,7 @@ grading_request parse_request(const std::string &text)
     f.take("pictures", o.picture_folder);
     f.take("gates", o.gates_folder);
     f.take("contract", o.contract);
+    f.take("clock_lock", o.clock_lock);
     f.take("keep_replays", o.keep_replays);
     f.take("sandbox", o.sandbox);
     f.take("require_sandbox", o.require_sandbox);

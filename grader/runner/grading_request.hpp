@@ -38,6 +38,7 @@ struct grading_request {
 //                       a number up to 100000 and a file: the one timed case that is graded writes
 //                       that many pairs there and has no verdict, see speed/recorded_pairs.hpp
 //   "gates", "contract"  the folder of calibrations, and the contract's hash, see run_options
+//   "clock_lock"        a file: times are taken once nobody else holds a lock (flock) on it
 //   "keep_replays", "sandbox", "require_sandbox"  true or false
 //   "patience"          1 to 100, a factor on every time limit
 // Throws bad_request, also for an unknown field.

@@ -169,6 +169,7 @@ int grade(const grading_request &request)
     if (!write_file(request.result_file, result_json) ||
         !write_file(request.counters_file, counters_json))
         return 99;
+    end_workers();
     return exit_status();
 }
 

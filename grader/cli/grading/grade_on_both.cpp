@@ -3,41 +3,50 @@
 
 #include "both_backends.hpp"
 #include "cli/support/errors.hpp"
+#include "cli/support/files.hpp"
 
 #include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 namespace cli {
 
 namespace {
 
-grade_options on(const char *backend, const char *only, grade_options options)
+grade_options on(const char *backend, grade_options options, const char *only = "")
 {
     options.backend = backend;
     if (options.only.empty()) options.only = only;
     return options;
 }
 
-bool wants(const grade_options &options, const char *kind)
-{
-    return options.only.empty() || options.only == kind;
-}
+// Adds up the progress of parts that run beside each other. Must outlive them.
+class common_progress {
+public:
+    explicit common_progress(const grade_progress &progress) : progress_(progress) {}
 
-// Adds the cases of a later run of the same lab.
-void add_cases(graded &to, graded more)
-{
-    to.seconds += more.seconds;
-    to.cpu_seconds += more.cpu_seconds;
-    to.said += more.said;
-    if (more.document.is_null() || !more.from_grader) return;
-    if (!to.from_grader) {
-        to.document = std::move(more.document), to.from_grader = true;
-        to.worker = more.worker;
-        return;
+    grade_progress part()
+    {
+        if (!progress_) return {};
+        auto mine = std::make_shared<counts>();
+        return [this, mine](int done, int all) {
+            const std::lock_guard lock(mutex_);
+            sum_.done += done - std::exchange(mine->done, done);
+            sum_.all += all - std::exchange(mine->all, all);
+            progress_(sum_.done, sum_.all);
+        };
     }
-    json &cases = to.document["labs"][0]["cases"];
-    for (json &c : more.document["labs"][0]["cases"]) cases.push_back(std::move(c));
-}
+
+private:
+    struct counts {
+        int done = 0, all = 0;
+    };
+    const grade_progress &progress_;
+    std::mutex mutex_;
+    counts sum_;
+};
 
 // A GPU's run that came to nothing is told, and costs the submission nothing.
 void tell_fault(graded &g, const graded &run)
@@ -55,41 +64,42 @@ bool any_disagreement(const graded &a, const graded &b)
     return false;
 }
 
-} // namespace
-
-graded add_gpu(const toolchain &t, const lab &l, const subject &what,
-               const prepared_grade &prepared, graded by_simulator, const grade_options &options,
-               std::optional<graded> correctness_on_gpu)
+// Adds what the GPU's run found. If it disagrees with the simulator, the GPU repeats the
+// correctness cases in fresh processes.
+graded with_gpu(const toolchain &t, const lab &l, const subject &what,
+                const prepared_grade &prepared, graded by_simulator, const graded &gpu,
+                const grade_options &options)
 {
-    if (!prepared.workers.contains("gpu") || !by_simulator.from_grader) return by_simulator;
-    graded gpu;
-    auto add = [&](graded run) {
-        tell_fault(by_simulator, run);
-        add_cases(gpu, std::move(run));
-    };
-    auto run = [&](const char *kind) {
-        return grade_prepared(t, l, what, prepared, on("gpu", kind, options));
-    };
-    if (correctness_on_gpu)
-        add(std::move(*correctness_on_gpu));
-    else if (wants(options, "correctness"))
-        add(run("correctness"));
-    json again;
-    if (gpu.from_grader && any_disagreement(by_simulator, gpu)) {
-        graded repeated = run("correctness");
-        again = repeated.document;
-        gpu.seconds += repeated.seconds;
-        gpu.cpu_seconds += repeated.cpu_seconds;
-    }
-    if (wants(options, "speed")) add(run("speed"));
     graded g = std::move(by_simulator);
-    g.seconds += gpu.seconds;
-    g.cpu_seconds += gpu.cpu_seconds;
+    tell_fault(g, gpu);
+    auto add = [&](const graded &run) {
+        g.seconds += run.seconds;
+        g.cpu_seconds += run.cpu_seconds;
+    };
+    add(gpu);
+    if (!gpu.from_grader) return g;
+    json again;
+    if (any_disagreement(g, gpu)) {
+        const graded repeated =
+            grade_prepared(t, l, what, prepared, on("gpu", options, "correctness"));
+        again = repeated.document;
+        add(repeated);
+    }
     g.said += gpu.said;
-    if (gpu.from_grader) g.worker = gpu.worker;
+    g.worker = gpu.worker;
     g.document = merged_backends(g.document, gpu.document, again);
     g.status = status_of(g.document["labs"][0]);
     return g;
+}
+
+} // namespace
+
+graded add_gpu(const toolchain &t, const lab &l, const subject &what,
+               const prepared_grade &prepared, graded by_simulator, const grade_options &options)
+{
+    if (!prepared.workers.contains("gpu") || !by_simulator.from_grader) return by_simulator;
+    const graded gpu = grade_prepared(t, l, what, prepared, on("gpu", options));
+    return with_gpu(t, l, what, prepared, std::move(by_simulator), gpu, options);
 }
 
 graded grade_on_both(const toolchain &t, const lab &l, const subject &what,
@@ -97,16 +107,22 @@ graded grade_on_both(const toolchain &t, const lab &l, const subject &what,
                      const grade_progress &progress)
 {
     if (!prepared.workers.contains("sim")) // a library that only a GPU runs
-        return grade_prepared(t, l, what, prepared, on("gpu", "", options), progress);
-    std::future<graded> correctness;
-    if (wants(options, "correctness") && prepared.workers.contains("gpu"))
-        correctness = std::async(std::launch::async, [&] {
-            return grade_prepared(t, l, what, prepared, on("gpu", "correctness", options));
-        });
-    graded by_simulator = grade_prepared(t, l, what, prepared, on("sim", "", options), progress);
-    std::optional<graded> right;
-    if (correctness.valid()) right = correctness.get();
-    return add_gpu(t, l, what, prepared, std::move(by_simulator), options, std::move(right));
+        return grade_prepared(t, l, what, prepared, on("gpu", options), progress);
+    if (!prepared.workers.contains("gpu"))
+        return grade_prepared(t, l, what, prepared, on("sim", options), progress);
+    common_progress both(progress);
+    temporary_name name(t.build_root + "/submissions");
+    grade_options on_gpu = on("gpu", options);
+    on_gpu.clock_lock = name.path();
+    std::future<graded> gpu; // its destructor waits, so the lock must be released before
+    std::optional<file_lock> clock(name.path());
+    gpu = std::async(std::launch::async,
+                     [&] { return grade_prepared(t, l, what, prepared, on_gpu, both.part()); });
+    graded by_simulator = grade_prepared(t, l, what, prepared, on("sim", options), both.part());
+    clock.reset();
+    graded timed = gpu.get();
+    if (!by_simulator.from_grader) return by_simulator;
+    return with_gpu(t, l, what, prepared, std::move(by_simulator), timed, options);
 }
 
 } // namespace cli

@@ -28,6 +28,7 @@ struct grade_options {
     std::string picture_folder;   // for the pictures that some cases draw; empty: none
     std::string only;             // correctness or speed; empty: both
     std::string counters_file;    // for the simulator's counters; empty: none
+    std::string clock_lock;       // a GPU's grader locks this file while it times; empty: none
     bool require_sandbox = false; // nothing runs without a sandbox
     int patience = 1;             // factor on the time limits of calls
     int processes = 1;            // that grade the cases of one submission
