@@ -21,7 +21,7 @@ using steady = std::chrono::steady_clock;
 // needs anywhere, so that a verdict is the same on every machine. The time limit, for instructions
 // that take the simulator unusually long, ends before that of the call, so that a message can name
 // the kernel.
-constexpr std::uint64_t max_grid_steps = 100'000'000;
+constexpr std::uint64_t max_grid_steps = 150'000'000;
 constexpr double max_grid_seconds = 40;
 
 using host_bytes = std::vector<std::vector<std::byte>>; // by argument
