@@ -19,8 +19,6 @@
 
 #include <fmt/format.h>
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -29,7 +27,6 @@
 #include <map>
 #include <memory>
 #include <random>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -99,10 +96,7 @@ public:
     {
         verified_[0] = verified_[1] = false;
         stopwatch watch(prepare_s_);
-        if (prepared_++ > 0) {
-            restart_workers();
-            std::ranges::fill(touched_, 0);
-        }
+        if (prepared_++ > 0) restart_workers();
         // Workers start beside each other. The submission's learns the size of the L2.
         const std::vector<implementation> all = implementations();
         std::vector<answer> started(all.size());
@@ -276,7 +270,6 @@ private:
         for (std::deque<benchmark_set> *form : {&sets_, &for_naive_})
             for (std::size_t i = from; i < std::min(to, form->size()); ++i)
                 (*form)[i].store_at(each ? i % (room / each) * each : 0);
-        touch_outputs(each);
         // Trusted workers load in parallel, the submission after them: if it allocates memory
         // while it computes its scratch size, only its own load can fail. Answers are judged in
         // order.
@@ -296,25 +289,6 @@ private:
             }
             require(all[k], last[k], "handing over the arguments");
         }
-    }
-    // Has the memory for outputs made before workers store into it: a page at a time, by their
-    // first store, that takes several times as long. Naive and the library store one set.
-    void touch_outputs(std::uint64_t each)
-    {
-        constexpr std::uint64_t part = 64 << 20;
-        std::vector<std::span<std::byte>> parts;
-        for (implementation who : implementations()) {
-            const shared_memory &out = worker_of(who).output();
-            const std::uint64_t sets = who == implementation::submission ? sets_.size() : 1;
-            const std::uint64_t end = std::min<std::uint64_t>(out.size(), sets * each);
-            for (std::uint64_t at = touched_[index(who)]; at < end; at += part)
-                parts.emplace_back(out.data() + at, std::min(part, end - at));
-            touched_[index(who)] = std::max(touched_[index(who)], end);
-        }
-        // A kernel that cannot do this leaves it to the stores.
-        in_parallel(parts.size(), [&](std::size_t i) {
-            madvise(parts[i].data(), parts[i].size(), MADV_POPULATE_WRITE);
-        });
     }
     // Returns the last answer, or the first failure. All sets together have the time limit of one.
     answer load(implementation who, std::size_t from, std::size_t to)
@@ -435,7 +409,6 @@ private:
     std::uint64_t image_end_ = 0;
     std::size_t first_ = 0; // set of the round
     std::uint32_t word_ = 0;
-    std::uint64_t touched_[3] = {}; // bytes of each worker's output memory that are made
     double device_s_ = 0, prepare_s_ = 0, verify_s_ = 0;
     int calls_[3] = {1, 1, 1}, prepared_ = 0;
     bool answers_[3] = {};

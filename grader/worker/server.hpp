@@ -72,8 +72,7 @@ private:
     std::span<std::byte> output_;
     role role_;
     const host_gate *gate_;
-    std::uint64_t copied_in_ = 0, copied_out_ = 0; // bytes, from and to the regions
-    std::uint64_t pinned_input_ = 0;               // the same of the input region
+    std::uint64_t pinned_input_ = 0; // the same of the input region
     std::uint64_t pinned_bytes_ = 0; // at the start of the output region; its size after a failure
     int baseline_threads_ = -1;      // threads before the submission's first call, such as MPI's
     std::map<std::uint32_t, argument_set> sets_;

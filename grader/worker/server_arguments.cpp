@@ -7,19 +7,6 @@
 
 namespace grading {
 
-namespace {
-
-// True if so many bytes were copied to or from the first `end` bytes of a region that pinning them
-// would have been worth it. It takes as long as some ten copies, which are several times as fast
-// afterwards; most cases copy their inputs once.
-bool is_worth_pinning(std::uint64_t copied, std::uint64_t end)
-{
-    constexpr std::uint64_t copies = 10;
-    return copied > copies * end;
-}
-
-} // namespace
-
 void server::scratch(const request &r, reply &a)
 {
     argument_set s({r.arguments, r.argument_count});
@@ -68,8 +55,7 @@ void server::load(const request &r, reply &a)
     digests_at_end_.clear();
     argument_set s({r.arguments, r.argument_count});
     if (gate_) gate_->seal_code();
-    for (const loaded_argument &one : s.arguments) copied_in_ += one.descriptor.bytes;
-    if (is_worth_pinning(copied_in_, r.bytes)) pin_input(r.bytes);
+    pin_input(r.bytes);
     for (bool last : {false, true})
         for (loaded_argument &one : s.arguments)
             if (bool(one.descriptor.last) == last && is_local(one.descriptor.where) &&
@@ -152,7 +138,6 @@ void server::patch(const request &r, reply &a)
     buffer &b = s->arguments[r.index].buffers[0];
     if (r.at > b.payload_bytes() || r.bytes > b.payload_bytes() - r.at)
         return malformed(a, "a patch lies outside its argument");
-    copied_in_ += r.bytes;
     b.patch(r.at, from, r.bytes);
 }
 
@@ -169,7 +154,8 @@ void server::poison(const request &r, reply &a)
     check(cudaDeviceSynchronize(), run_step::synchronise);
 }
 
-// Returns the end of all sets' images, so that the region is pinned once.
+// Returns the end of all sets' images, so that the region is pinned once: that takes longer than a
+// copy.
 std::uint64_t server::end_of_stores(std::uint32_t flags) const
 {
     std::uint64_t end = 0;
@@ -224,8 +210,7 @@ void server::store(const request &r, reply &a)
             a.changed_late = static_cast<std::uint32_t>(changed.second - now.begin()) + 1;
         digests_at_end_.clear();
     }
-    const std::uint64_t end = end_of_stores(r.flags);
-    if (is_worth_pinning(copied_out_, end)) pin_output(end);
+    pin_output(end_of_stores(r.flags));
     for (const loaded_argument &one : s->arguments) {
         if ((r.flags & writable_only) && one.descriptor.read_only) continue;
         std::uint64_t at = one.descriptor.output_at;
@@ -233,7 +218,6 @@ void server::store(const request &r, reply &a)
             std::byte *to = out(at, b.image_bytes());
             if (!to) return malformed(a, "an argument does not fit the output region");
             b.store(to);
-            copied_out_ += b.image_bytes();
             at += b.image_bytes();
         }
     }
