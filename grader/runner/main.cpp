@@ -125,14 +125,16 @@ void run_side_by_side(const std::vector<case_group> &groups, int processes)
 // no groups here: on a GPU they share workers with whatever the same process graded before.
 void grade_on_gpu(const std::vector<std::size_t> &chosen, int processes)
 {
-    constexpr std::uint64_t gib = std::uint64_t{1} << 30;
+    // Enough for the largest arrays of a correctness case, in each worker and in each region.
+    constexpr std::uint64_t device_bytes = std::uint64_t{5} << 30;
+    constexpr std::uint64_t host_bytes = std::uint64_t{12} << 30;
     std::vector<case_group> correctness, timed, held_back;
     for (std::size_t i : chosen) {
         const case_record &r = records()[i];
         (r.held_back ? held_back : r.what == kind::clock ? timed : correctness).push_back({i});
     }
     const std::vector<case_record> fresh(records());
-    const int places = std::min(processes, places_at_device(5 * gib, 12 * gib));
+    const int places = std::min(processes, places_at_device(device_bytes, host_bytes));
     run_side_by_side(correctness, places);
     run_side_by_side(timed, 1);
     // No worker that has seen held-back inputs may print in a case that a student sees.
