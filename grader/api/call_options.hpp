@@ -45,6 +45,9 @@ void hint_one_place(const std::string &hint);
 // Replaces the hint if two threads of a kernel race, in any memory.
 void hint_race(const std::string &hint);
 
+// Replaces the hint if not all threads of a block come to a barrier.
+void hint_barrier(const std::string &hint);
+
 // Replaces the hint if a kernel reads scratch, or memory allocated by the submission, that was
 // never written.
 void hint_unwritten(const std::string &hint);

@@ -37,6 +37,8 @@ void hint_one_place(const std::string &hint) { current_case().one_location_hint 
 
 void hint_race(const std::string &hint) { current_case().race_hint = hint; }
 
+void hint_barrier(const std::string &hint) { current_case().barrier_hint = hint; }
+
 void hint_unwritten(const std::string &hint) { current_case().unwritten_hint = hint; }
 
 void hint_left_out(const std::vector<std::vector<std::size_t>> &lists, const std::string &hint)

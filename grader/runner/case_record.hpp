@@ -82,6 +82,7 @@ struct case_record : case_result {
     std::string another_order_hint; // for right elements in another order
     std::string one_location_hint;  // for two threads of a kernel that write one location
     std::string race_hint;          // for races of a kernel's threads
+    std::string barrier_hint;       // for threads that do not come to a barrier
     struct {
         std::vector<std::vector<std::uint64_t>> lists;
         std::string hint;

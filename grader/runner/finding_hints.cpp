@@ -258,6 +258,7 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
     case race:
         return race_hint(f);
     case barrier:
+        if (!current_case().barrier_hint.empty()) return current_case().barrier_hint;
         return "Every thread that a barrier, vote or shuffle names must come to it: none may "
                "return, break or branch around it before.";
     case step_budget:

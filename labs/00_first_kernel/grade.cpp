@@ -20,6 +20,17 @@ static floats whole_numbers(std::size_t n)
     return {drawn.begin(), drawn.end()};
 }
 
+// Ends the case unless `changed`: the call left an array as it was.
+static void expect_change(bool changed, const std::string &function, const std::string &array,
+                          const std::string &to_launch, const std::string &to_store)
+{
+    expect_changed_in_place(
+        changed,
+        function + (kernels_launched() ? " returned, and " : " returned without a launch, and ") +
+            array + " is as it was.",
+        kernels_launched() ? to_store : to_launch);
+}
+
 CORRECTNESS_CASE("who_am_i: 64 threads", 4)
 {
     output<int> out(64);
@@ -32,12 +43,10 @@ static void try_add_one(int n)
     const floats before = whole_numbers(n);
     auto x = changed_in_place(before);
     CALL(add_one, x, n);
-    expect_changed_in_place(
-        x.values != before, "add_one returned, and x is as it was.",
-        kernels_launched() ? does_a_kernel_write
-                           : "No kernel was launched. A launch has the kernel's name, the number "
-                             "of blocks and of threads per block, and the arguments: "
-                             "name<<<blocks, threads>>>(arguments);");
+    expect_change(x.values != before, "add_one", "x",
+                  "A launch has the kernel's name, the number of blocks and of threads per block, "
+                  "and the arguments: name<<<blocks, threads>>>(arguments);",
+                  does_a_kernel_write);
     expect_equal(x, oracle::add_one(before));
 }
 
@@ -53,11 +62,9 @@ static void expect_saxpy(const std::string &function, const output<float> &y, fl
                          const floats &x, const floats &before)
 {
     const floats want = oracle::saxpy(a, x, before);
-    expect_changed_in_place(y.values != before || want == before,
-                            function + " returned, and y is as it was.",
-                            kernels_launched() ? does_a_kernel_write
-                                               : "No kernel was launched. Which line should "
-                                                 "launch it?");
+    expect_change(y.values != before || want == before, function, "y",
+                  "Which line should launch the kernel, and does the function return before it?",
+                  does_a_kernel_write);
     expect_equal(y, want, {}, [&] { return wrong_saxpy(a, x, before, y.values); });
 }
 
@@ -137,6 +144,9 @@ static void try_mirror(const bytes &in, int width, int height, const std::string
     out.row = width;
     hint_past_the_end("Which of its two coordinates is too large? A thread must do nothing if x "
                       "is not below width, nor if y is not below height.");
+    hint_left_out({beyond_the_height(width, height)},
+                  "These pixels have no thread if x and y are exchanged, since the grid has more "
+                  "threads in x than in y: x is made of threadIdx.x, blockDim.x and blockIdx.x.");
     CALL(mirror, in, out, width, height);
     if (!picture.empty()) {
         keep_picture(picture + "_before", width, height, shades(in));
@@ -166,14 +176,14 @@ static void try_saxpy_host(int n)
 {
     const floats x = whole_numbers(n), before = whole_numbers(n);
     auto y = changed_in_place(before);
+    hint_unwritten("Are both arrays copied to the device before the launch, and all of them? "
+                   "cudaMemcpy counts bytes: n * sizeof(float).");
     CALL(saxpy_host, 2.0f, host(x), host(y), n);
     const floats want = oracle::saxpy(2, x, before);
-    expect_changed_in_place(
-        y.values != before || n == 0, "saxpy_host returned, and y_host is as it was.",
-        kernels_launched()
-            ? "A kernel ran, and its result lies in device memory. cudaMemcpy with "
-              "cudaMemcpyDeviceToHost brings it to y_host; its first argument is the target."
-            : "No kernel was launched. The steps: allocate, copy there, launch, copy back, free.");
+    expect_change(y.values != before || n == 0, "saxpy_host", "y_host",
+                  "The steps: allocate, copy there, launch, copy back, free.",
+                  "A kernel ran, and its result lies in device memory. cudaMemcpy with "
+                  "cudaMemcpyDeviceToHost brings it to y_host; its first argument is the target.");
     expect_equal(y, want, {}, [&] { return wrong_saxpy(2, x, before, y.values); });
     expect_work_of_kernels(12.0 * n, n);
 }
@@ -254,8 +264,8 @@ CORRECTNESS_CASE("reverse_block: 256 elements", 4)
               "__syncthreads() they wait for each other. __syncwarp() does so for 32 threads "
               "only.");
     CALL(reverse_block, data);
-    expect_changed_in_place(data.values != before, "reverse_block returned, and data is as it was.",
-                            kernels_launched() ? does_a_kernel_write : "No kernel was launched.");
+    expect_change(data.values != before, "reverse_block", "data",
+                  "Launch one block of block_size threads.", does_a_kernel_write);
     expect_equal(data, oracle::reverse_block(before), {}, [&] { return wrong_reversals(before); });
 }
 
@@ -265,6 +275,9 @@ static void try_block_sums(int blocks)
     output<int> out(blocks);
     hint_race("A step uses sums that other threads stored in the step before. All threads of the "
               "block must wait at a barrier between two steps, so it stands in the loop.");
+    hint_barrier("A barrier in a branch, or behind a return, is reached by some threads and waits "
+                 "for the others for ever. All threads of the block must come to it: put it "
+                 "before the condition.");
     CALL(block_sums, in, out, blocks);
     expect_equal(out, oracle::block_sums(in), {}, [&] { return wrong_sums(in); });
 }
@@ -312,7 +325,15 @@ SPEED_CASE("block_sums: many threads add", 3, 0)
 {
     speed_gates gates;
     // One atomic addition per warp is 8 for each block.
-    gates.counted = {lanes_at_work(),
+    gates.counted = {at_least("threads at work", {12}, "of 32",
+                              "Threads run in groups of 32, and in most steps of this kernel few "
+                              "of them work: they wait for one that adds many elements alone. Let "
+                              "half of the threads add one pair each, then half of those.",
+                              [](const counted &c) {
+                                  return c.warp_instructions ? double(c.thread_instructions) /
+                                                                   double(c.warp_instructions)
+                                                             : 0;
+                              }),
                      at_most("additions to one address, a block", {32}, "",
                              "Atomic additions to the same address happen one after another. Let "
                              "half of the threads add in the first step, each to a sum of its own.",

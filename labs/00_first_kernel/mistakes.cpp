@@ -2,6 +2,7 @@
 #include "mistakes.hpp"
 #include "lab.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -97,6 +98,18 @@ std::vector<misconception<unsigned char>> wrong_mirrors(const bytes &in, int wid
          "column x, row y.",
          from([=](int x, int y) { return (width - 1 - x) * height + y; })},
     };
+}
+
+// The elements that get no pixel where x counts rows: then x stays below the height, rounded up to
+// whole blocks.
+std::vector<std::size_t> beyond_the_height(int width, int height)
+{
+    std::vector<std::size_t> elements;
+    for (int y = 0; y < height; ++y)
+        for (int x = (height + 15) / 16 * 16; x < width; ++x)
+            elements.push_back(std::size_t(y) * width + width - 1 - x);
+    std::sort(elements.begin(), elements.end());
+    return elements;
 }
 
 std::vector<misconception<float>> wrong_differences(const floats &in)

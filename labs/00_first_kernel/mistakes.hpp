@@ -3,6 +3,7 @@
 
 #include "grader/grading.hpp"
 
+#include <cstddef>
 #include <vector>
 
 using bytes = std::vector<unsigned char>;
@@ -15,6 +16,8 @@ std::vector<grading::misconception<float>> wrong_saxpy(float a, const floats &x,
                                                        const floats &got);
 std::vector<grading::misconception<unsigned char>> wrong_mirrors(const bytes &in, int width,
                                                                  int height);
+// The elements that get no pixel where x counts rows, in ascending order.
+std::vector<std::size_t> beyond_the_height(int width, int height);
 std::vector<grading::misconception<float>> wrong_differences(const floats &in);
 std::vector<grading::misconception<int>> wrong_reversals(const ints &data);
 std::vector<grading::misconception<int>> wrong_sums(const ints &in);

@@ -1,4 +1,4 @@
-// Fails: block_sums: one block and many | BARRIER_MISUSE | none may return, break or branch around it
+// Fails: block_sums: one block and many | BARRIER_MISUSE | put it before the condition
 // On gpu: may pass - the barriers of later GPUs count the threads that come
 // Only the threads that add come to the barrier.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: saxpy_host: 1000 elements | UNINITIALISED | does it write too little
+// Fails: saxpy_host: 1000 elements | UNINITIALISED | counts bytes
 // On gpu: saxpy_host: 1000 elements | WRONG_ANSWER |
 // A quarter of each array is copied.
 #include "../check.hpp"

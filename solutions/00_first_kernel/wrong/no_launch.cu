@@ -1,4 +1,4 @@
-// Fails: add_one: 64 elements | NOT_WRITTEN | No kernel was launched
+// Fails: add_one: 64 elements | NOT_WRITTEN | without a launch
 // On gpu: add_one: 64 elements | NOT_WRITTEN |
 // The kernel is there, and nobody launches it.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: mirror: a wide picture | PARTIALLY_WRITTEN | columns
+// Fails: mirror: a wide picture | PARTIALLY_WRITTEN | if x and y are exchanged
 // On gpu: mirror: a wide picture | PARTIALLY_WRITTEN |
 // x counts rows here, so the grid is too short for a row and too high for the columns.
 #include "lab.hpp"

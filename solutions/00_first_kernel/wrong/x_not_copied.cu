@@ -1,4 +1,4 @@
-// Fails: saxpy_host: 1000 elements | UNINITIALISED | Is it missing
+// Fails: saxpy_host: 1000 elements | UNINITIALISED | before the launch
 // On gpu: saxpy_host: 1000 elements | WRONG_ANSWER |
 // The device has no x.
 #include "../check.hpp"
