@@ -38,6 +38,9 @@ void results_are_copied();
 // in other ways.
 void hint_another_order(const std::string &hint);
 
+// Replaces the hint if one of the case's next calls accesses memory before the start of an array.
+void hint_before_the_start(const std::string &hint);
+
 // Replaces the hint if two threads of a kernel write the same location in device memory, in a
 // function where each element has its own location.
 void hint_one_place(const std::string &hint);

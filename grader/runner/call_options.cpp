@@ -35,6 +35,8 @@ void hint_another_order(const std::string &hint) { current_case().another_order_
 
 void hint_one_place(const std::string &hint) { current_case().one_location_hint = hint; }
 
+void hint_before_the_start(const std::string &hint) { current_case().before_start_hint = hint; }
+
 void hint_race(const std::string &hint) { current_case().race_hint = hint; }
 
 void hint_barrier(const std::string &hint) { current_case().barrier_hint = hint; }

@@ -81,6 +81,7 @@ struct case_record : case_result {
     } past_the_end;                 // hint for accesses past the end; empty: the general one
     std::string another_order_hint; // for right elements in another order
     std::string one_location_hint;  // for two threads of a kernel that write one location
+    std::string before_start_hint;  // for accesses before the start of an array
     std::string race_hint;          // for races of a kernel's threads
     std::string barrier_hint;       // for threads that do not come to a barrier
     struct {

@@ -206,7 +206,9 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
             return "A number below 0 was kept as unsigned, and came out 2^32 too large: which "
                    "difference can be negative? Keep it in an int, or compare before subtracting.";
         if (place_of(f) == location::before_start)
-            return negative_index_hint(f.distance == f.bytes, false);
+            return !current_case().before_start_hint.empty()
+                       ? current_case().before_start_hint
+                       : negative_index_hint(f.distance == f.bytes, false);
         if (place_of(f) == location::past_dynamic_shared)
             return "That parameter, between <<< and >>>, is the size of the dynamic shared memory, "
                    "in bytes: is it given, and is it the number of elements times sizeof?";

@@ -34,6 +34,7 @@ static void expect_change(bool changed, const std::string &function, const std::
 CORRECTNESS_CASE("who_am_i: 64 threads", 4)
 {
     output<int> out(64);
+    hint_race(advice::one_element_each);
     CALL(who_am_i, out);
     expect_equal(out, oracle::who_am_i(), {}, wrong_numbers());
 }
@@ -42,11 +43,9 @@ static void try_add_one(int n)
 {
     const floats before = whole_numbers(n);
     auto x = changed_in_place(before);
+    hint_race(advice::one_block);
     CALL(add_one, x, n);
-    expect_change(x.values != before, "add_one", "x",
-                  "A launch has the kernel's name, the number of blocks and of threads per block, "
-                  "and the arguments: name<<<blocks, threads>>>(arguments);",
-                  does_a_kernel_write);
+    expect_change(x.values != before, "add_one", "x", advice::launch, does_a_kernel_write);
     expect_equal(x, oracle::add_one(before));
 }
 
@@ -62,18 +61,9 @@ static void expect_saxpy(const std::string &function, const output<float> &y, fl
                          const floats &x, const floats &before)
 {
     const floats want = oracle::saxpy(a, x, before);
-    expect_change(y.values != before || want == before, function, "y",
-                  "Which line should launch the kernel, and does the function return before it?",
+    expect_change(y.values != before || want == before, function, "y", advice::launch_line,
                   does_a_kernel_write);
     expect_equal(y, want, {}, [&] { return wrong_saxpy(a, x, before, y.values); });
-}
-
-static void hint_shared_elements()
-{
-    hint_race("Threads of different blocks have the same i: all blocks work on the same elements, "
-              "and nobody has those from element 256 on. How many threads are there in the blocks "
-              "before this one? blockIdx.x is the number of those blocks, blockDim.x the number "
-              "of threads in each.");
 }
 
 static void try_saxpy_blocks(int blocks)
@@ -81,7 +71,7 @@ static void try_saxpy_blocks(int blocks)
     const floats x = whole_numbers(std::size_t(blocks) * block_size),
                  before = whole_numbers(x.size());
     auto y = changed_in_place(before);
-    hint_shared_elements();
+    hint_race(advice::shared_elements);
     CALL(saxpy_blocks, 3.0f, x, y, blocks);
     expect_saxpy("saxpy_blocks", y, 3, x, before);
 }
@@ -97,10 +87,8 @@ static void try_saxpy(int n)
 {
     const floats x = whole_numbers(n), before = whole_numbers(n);
     auto y = changed_in_place(before);
-    hint_shared_elements();
-    hint_past_the_end("This thread has no element: the blocks have more threads together than "
-                      "there are elements. Let it do nothing: the store needs the condition "
-                      "i < n.");
+    hint_race(advice::shared_elements);
+    hint_past_the_end(advice::guard);
     CALL(saxpy, 2.0f, x, y, n);
     expect_saxpy("saxpy", y, 2, x, before);
 }
@@ -142,11 +130,9 @@ static void try_mirror(const bytes &in, int width, int height, const std::string
 {
     output<unsigned char> out(in.size());
     out.row = width;
-    hint_past_the_end("Which of its two coordinates is too large? A thread must do nothing if x "
-                      "is not below width, nor if y is not below height.");
-    hint_left_out({beyond_the_height(width, height)},
-                  "These pixels have no thread if x and y are exchanged, since the grid has more "
-                  "threads in x than in y: x is made of threadIdx.x, blockDim.x and blockIdx.x.");
+    hint_past_the_end(advice::both_coordinates);
+    hint_before_the_start(advice::no_thread_beyond);
+    hint_left_out({beyond_the_height(width, height)}, advice::x_is_the_column);
     CALL(mirror, in, out, width, height);
     if (!picture.empty()) {
         keep_picture(picture + "_before", width, height, shades(in));
@@ -176,14 +162,11 @@ static void try_saxpy_host(int n)
 {
     const floats x = whole_numbers(n), before = whole_numbers(n);
     auto y = changed_in_place(before);
-    hint_unwritten("Are both arrays copied to the device before the launch, and all of them? "
-                   "cudaMemcpy counts bytes: n * sizeof(float).");
+    hint_unwritten(advice::copies);
     CALL(saxpy_host, 2.0f, host(x), host(y), n);
     const floats want = oracle::saxpy(2, x, before);
-    expect_change(y.values != before || n == 0, "saxpy_host", "y_host",
-                  "The steps: allocate, copy there, launch, copy back, free.",
-                  "A kernel ran, and its result lies in device memory. cudaMemcpy with "
-                  "cudaMemcpyDeviceToHost brings it to y_host; its first argument is the target.");
+    expect_change(y.values != before || n == 0, "saxpy_host", "y_host", advice::five_steps,
+                  advice::copy_back);
     expect_equal(y, want, {}, [&] { return wrong_saxpy(2, x, before, y.values); });
     expect_work_of_kernels(12.0 * n, n);
 }
@@ -199,15 +182,12 @@ CORRECTNESS_CASE("saxpy_host: memory is free again", 2)
 {
     try_saxpy_host(1000);
     expect(!leaks([] { try_saxpy_host(1000); }), verdict::RESOURCE_LIMIT,
-           "After each call of saxpy_host more device memory stays allocated.",
-           "Call cudaFree for each pointer that cudaMalloc gave you, at the end of the function.");
+           "After each call of saxpy_host more device memory stays allocated.", advice::free_both);
 }
 
 static void try_launch(int threads, bool possible)
 {
-    hint_refused_launch("That the launch was refused is right here. Its error is still in the "
-                        "runtime, where a later check finds it and blames another kernel: which "
-                        "call returns the error and clears it? cudaPeekAtLastError only looks.");
+    hint_refused_launch(advice::clear_the_error);
     const int error = CALL(launch_error, threads);
     expect(error != -1, verdict::NOT_WRITTEN, "launch_error returned -1, as the stub does.",
            "Launch do_nothing, and ask cudaGetLastError() for the error.");
@@ -242,8 +222,7 @@ static void try_differences(int n)
 {
     const floats in = whole_numbers(n);
     output<float> out(n - 1);
-    hint_past_the_end("Which is the last i for which in[i + 1] and out[i] exist? Change the "
-                      "condition so that no larger one gets through.");
+    hint_past_the_end(advice::last_difference);
     CALL(differences, in, out, n);
     expect_equal(out, oracle::differences(in), {}, [&] { return wrong_differences(in); });
 }
@@ -259,10 +238,7 @@ CORRECTNESS_CASE("reverse_block: 256 elements", 4)
 {
     const ints before = random_ints(block_size, -1000, 1000);
     auto data = changed_in_place(before);
-    hint_race("One of these threads uses an element that the other one writes. All threads of the "
-              "block must have stored before any of them loads what another stored: at "
-              "__syncthreads() they wait for each other. __syncwarp() does so for 32 threads "
-              "only.");
+    hint_race(advice::wait);
     CALL(reverse_block, data);
     expect_change(data.values != before, "reverse_block", "data",
                   "Launch one block of block_size threads.", does_a_kernel_write);
@@ -273,11 +249,8 @@ static void try_block_sums(int blocks)
 {
     const ints in = random_ints(std::size_t(blocks) * block_size, -1000, 1000);
     output<int> out(blocks);
-    hint_race("A step uses sums that other threads stored in the step before. All threads of the "
-              "block must wait at a barrier between two steps, so it stands in the loop.");
-    hint_barrier("A barrier in a branch, or behind a return, is reached by some threads and waits "
-                 "for the others for ever. All threads of the block must come to it: put it "
-                 "before the condition.");
+    hint_race(advice::wait_in_the_loop);
+    hint_barrier(advice::all_must_come);
     CALL(block_sums, in, out, blocks);
     expect_equal(out, oracle::block_sums(in), {}, [&] { return wrong_sums(in); });
 }
@@ -325,19 +298,14 @@ SPEED_CASE("block_sums: many threads add", 3, 0)
 {
     speed_gates gates;
     // One atomic addition per warp is 8 for each block.
-    gates.counted = {at_least("threads at work", {12}, "of 32",
-                              "Threads run in groups of 32, and in most steps of this kernel few "
-                              "of them work: they wait for one that adds many elements alone. Let "
-                              "half of the threads add one pair each, then half of those.",
+    gates.counted = {at_least("threads at work", {12}, "of 32", advice::many_at_work,
                               [](const counted &c) {
                                   return c.warp_instructions ? double(c.thread_instructions) /
                                                                    double(c.warp_instructions)
                                                              : 0;
                               }),
                      at_most("additions to one address, a block", {32}, "",
-                             "Atomic additions to the same address happen one after another. Let "
-                             "half of the threads add in the first step, each to a sum of its own.",
-                             [](const counted &c) {
+                             advice::sums_of_their_own, [](const counted &c) {
                                  return c.blocks ? double(c.atomic_same_address) / double(c.blocks)
                                                  : 0;
                              })};

@@ -44,7 +44,7 @@ static double median_ms(const std::function<void()> &work)
 int main(int count, char **arguments)
 {
     const int max_log = count > 1 ? std::atoi(arguments[1]) : 26;
-    std::printf("%12s %12s %12s %12s %12s  ms\n", "n", "copy there", "kernel", "copy back",
+    std::printf("%12s %12s %12s %12s %12s  (ms)  y\n", "n", "copy there", "kernel", "copy back",
                 "CPU core");
     for (int log = 10; log <= max_log; log += 4) {
         const int n = 1 << log;
@@ -66,7 +66,7 @@ int main(int count, char **arguments)
         const double core = median_ms([&] {
             for (int i = 0; i < n; ++i) y_host[i] = 0.5f * x_host[i] + y_host[i];
         });
-        std::printf("%12d %12.4f %12.4f %12.4f %12.4f  %g\n", n, there, kernel, back, core,
+        std::printf("%12d %12.4f %12.4f %12.4f %12.4f        %g\n", n, there, kernel, back, core,
                     double(y_host[n / 2]));
         check(cudaFree(x));
         check(cudaFree(y));
