@@ -1,5 +1,5 @@
-// Times lab 00's saxpy_host piece by piece, copies and kernel, and the same loop on one CPU core:
-// the median of nine.
+// Times the sum of two arrays piece by piece, copies and kernel, and the same loop on one CPU core:
+// medians of nine.
 //
 //   nvcc -std=c++20 -O3 -arch=sm_90 -o times data/measured/programs/00_first_kernel.cu && ./times
 #include <cuda_runtime.h>
@@ -18,10 +18,10 @@ static void check(cudaError_t error)
     std::exit(1);
 }
 
-static __global__ void saxpy(float a, const float *x, float *y, int n)
+static __global__ void add(const float *a, const float *b, float *c, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = a * x[i] + y[i];
+    if (i < n) c[i] = a[i] + b[i];
 }
 
 // Milliseconds of the host's clock until the work has ended; the first turn warms up.
@@ -44,31 +44,31 @@ static double median_ms(const std::function<void()> &work)
 int main(int count, char **arguments)
 {
     const int max_log = count > 1 ? std::atoi(arguments[1]) : 26;
-    std::printf("%12s %12s %12s %12s %12s  (ms)  y\n", "n", "copy there", "kernel", "copy back",
+    std::printf("%12s %12s %12s %12s %12s  (ms)  c\n", "n", "copy there", "kernel", "copy back",
                 "CPU core");
     for (int log = 10; log <= max_log; log += 4) {
         const int n = 1 << log;
         const size_t bytes = n * sizeof(float);
-        std::vector<float> x_host(n, 1), y_host(n, 2);
-        float *x, *y;
-        check(cudaMalloc(&x, bytes));
-        check(cudaMalloc(&y, bytes));
+        std::vector<float> a_host(n, 1), b_host(n, 2), c_host(n);
+        float *a, *b, *c;
+        check(cudaMalloc(&a, bytes));
+        check(cudaMalloc(&b, bytes));
+        check(cudaMalloc(&c, bytes));
         const double there = median_ms([&] {
-            check(cudaMemcpy(x, x_host.data(), bytes, cudaMemcpyHostToDevice));
-            check(cudaMemcpy(y, y_host.data(), bytes, cudaMemcpyHostToDevice));
+            check(cudaMemcpy(a, a_host.data(), bytes, cudaMemcpyHostToDevice));
+            check(cudaMemcpy(b, b_host.data(), bytes, cudaMemcpyHostToDevice));
         });
         const double kernel = median_ms([&] {
-            saxpy<<<(n + 255) / 256, 256>>>(0.5f, x, y, n);
+            add<<<(n + 255) / 256, 256>>>(a, b, c, n);
             check(cudaGetLastError());
         });
         const double back =
-            median_ms([&] { check(cudaMemcpy(y_host.data(), y, bytes, cudaMemcpyDeviceToHost)); });
+            median_ms([&] { check(cudaMemcpy(c_host.data(), c, bytes, cudaMemcpyDeviceToHost)); });
         const double core = median_ms([&] {
-            for (int i = 0; i < n; ++i) y_host[i] = 0.5f * x_host[i] + y_host[i];
+            for (int i = 0; i < n; ++i) c_host[i] = a_host[i] + b_host[i];
         });
         std::printf("%12d %12.4f %12.4f %12.4f %12.4f        %g\n", n, there, kernel, back, core,
-                    double(y_host[n / 2]));
-        check(cudaFree(x));
-        check(cudaFree(y));
+                    double(c_host[n / 2]));
+        for (float *array : {a, b, c}) check(cudaFree(array));
     }
 }

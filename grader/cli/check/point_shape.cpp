@@ -63,9 +63,7 @@ point_shape shape_of(const lab &l, const std::vector<check_task> &tasks)
                 {"filled has the points that it states", fault_of_filled(source, graded.points)});
             continue;
         }
-        // Without a ladder there is one idea at most to climb to.
-        if (work.as == check_role::naive && !l.rungs.empty() &&
-            graded.points > points_for_right_answers)
+        if (work.as == check_role::naive && graded.points > points_for_right_answers)
             shape.findings.push_back({"naive has the points for right answers alone",
                                       fmt::format("{:g} points", graded.points)});
         if (work.as == check_role::solution)
