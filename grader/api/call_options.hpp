@@ -38,9 +38,18 @@ void results_are_copied();
 // in other ways.
 void hint_another_order(const std::string &hint);
 
+// Replaces the hint if one of the case's next calls accesses memory before the start of an array.
+void hint_before_the_start(const std::string &hint);
+
 // Replaces the hint if two threads of a kernel write the same location in device memory, in a
 // function where each element has its own location.
 void hint_one_place(const std::string &hint);
+
+// Replaces the hint if two threads of a kernel race, in any memory.
+void hint_race(const std::string &hint);
+
+// Replaces the hint if not all threads of a block come to a barrier.
+void hint_barrier(const std::string &hint);
 
 // Replaces the hint if a kernel reads scratch, or memory allocated by the submission, that was
 // never written.
@@ -55,6 +64,10 @@ void hint_too_many(std::vector<misconception<float>> known);
 
 // Replaces the hint if a kernel's access is misaligned.
 void hint_misaligned(const std::string &hint);
+
+// Replaces the hint if a launch of one of the case's next calls is refused and its error left in
+// the runtime. The case is about such launches, so no other hint blames them.
+void hint_refused_launch(const std::string &hint);
 
 // Replaces the hint if one of the case's next calls does not end.
 void hint_without_end(const std::string &hint);

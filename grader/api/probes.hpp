@@ -47,6 +47,10 @@ void expect_work_of_kernels(double bytes, double multiplications = 0);
 // unchanged values.
 bool kernels_stored();
 
+// On the simulator: true if the last CALL launched a kernel, or was refused a launch. A GPU does
+// not say: true.
+bool kernels_launched();
+
 // Hint for a missing result if no counters tell what kernels did.
 inline constexpr const char *does_a_kernel_write =
     "Does a kernel run at all, and does it write its result? Check cudaGetLastError() after the "

@@ -97,6 +97,12 @@ void expect_work_of_kernels(double bytes, double multiplications)
 
 bool kernels_stored() { return kernels_stored(counts_of_last_call()); }
 
+bool kernels_launched()
+{
+    return !counters_known() || counts_of_last_call().launches > 0 ||
+           !current_case().refused_launch.empty();
+}
+
 std::span<const std::uint64_t> returned_by_ranks() { return counters().results_of_ranks; }
 
 } // namespace grading

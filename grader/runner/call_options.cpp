@@ -35,6 +35,12 @@ void hint_another_order(const std::string &hint) { current_case().another_order_
 
 void hint_one_place(const std::string &hint) { current_case().one_location_hint = hint; }
 
+void hint_before_the_start(const std::string &hint) { current_case().before_start_hint = hint; }
+
+void hint_race(const std::string &hint) { current_case().race_hint = hint; }
+
+void hint_barrier(const std::string &hint) { current_case().barrier_hint = hint; }
+
 void hint_unwritten(const std::string &hint) { current_case().unwritten_hint = hint; }
 
 void hint_left_out(const std::vector<std::vector<std::size_t>> &lists, const std::string &hint)
@@ -50,6 +56,8 @@ void hint_too_many(std::vector<misconception<float>> known)
 }
 
 void hint_misaligned(const std::string &hint) { current_case().misaligned_hint = hint; }
+
+void hint_refused_launch(const std::string &hint) { current_case().refused_launch_hint = hint; }
 
 void hint_without_end(const std::string &hint) { current_case().without_end_hint = hint; }
 

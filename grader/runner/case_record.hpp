@@ -81,6 +81,9 @@ struct case_record : case_result {
     } past_the_end;                 // hint for accesses past the end; empty: the general one
     std::string another_order_hint; // for right elements in another order
     std::string one_location_hint;  // for two threads of a kernel that write one location
+    std::string before_start_hint;  // for accesses before the start of an array
+    std::string race_hint;          // for races of a kernel's threads
+    std::string barrier_hint;       // for threads that do not come to a barrier
     struct {
         std::vector<std::vector<std::uint64_t>> lists;
         std::string hint;
@@ -88,6 +91,7 @@ struct case_record : case_result {
     std::vector<misconception<float>> too_many; // known answers with too many elements
     std::string misaligned_hint;                // for misaligned accesses
     std::string unwritten_hint;                 // for reads of scratch that was never written
+    std::string refused_launch_hint;            // for launches that may be refused
     bool results_are_counts = false;            // its calls count values into bins
     bool results_are_copied = false; // its calls produce their results by copies, not by kernels
     std::string without_end_hint;    // for calls that do not end

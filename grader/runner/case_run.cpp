@@ -79,8 +79,10 @@ std::string late_streams_hint(verdict v)
 // Hint if a launch by a kernel was refused and the output is wrong.
 std::string refused_launch_hint(verdict v)
 {
-    if (!is_wrong_output(v) || current_case().refused_launch.empty()) return {};
-    return current_case().refused_launch + " Do what was refused in another way.";
+    const case_record &r = current_case();
+    if (!is_wrong_output(v) || r.refused_launch.empty() || !r.refused_launch_hint.empty())
+        return {};
+    return r.refused_launch + " Do what was refused in another way.";
 }
 
 // True if the verdict is about a call, whose numbers may explain it.

@@ -124,6 +124,7 @@ std::string race_hint(const simulator_finding &f)
                "stream, an event that the later one waits for, or, in a kernel, "
                "cudaStreamTailLaunch. What a block did before one of its threads launched is "
                "ordered by a barrier before that launch.";
+    if (!current_case().race_hint.empty()) return current_case().race_hint;
     if (both_wrote(f) && !current_case().one_location_hint.empty())
         return current_case().one_location_hint;
     if (f.other_block && misses(f, simulator::missing_order::fence)) return out_of_order_hint;
@@ -205,7 +206,9 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
             return "A number below 0 was kept as unsigned, and came out 2^32 too large: which "
                    "difference can be negative? Keep it in an int, or compare before subtracting.";
         if (place_of(f) == location::before_start)
-            return negative_index_hint(f.distance == f.bytes, false);
+            return !current_case().before_start_hint.empty()
+                       ? current_case().before_start_hint
+                       : negative_index_hint(f.distance == f.bytes, false);
         if (place_of(f) == location::past_dynamic_shared)
             return "That parameter, between <<< and >>>, is the size of the dynamic shared memory, "
                    "in bytes: is it given, and is it the number of elements times sizeof?";
@@ -257,6 +260,7 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
     case race:
         return race_hint(f);
     case barrier:
+        if (!current_case().barrier_hint.empty()) return current_case().barrier_hint;
         return "Every thread that a barrier, vote or shuffle names must come to it: none may "
                "return, break or branch around it before.";
     case step_budget:

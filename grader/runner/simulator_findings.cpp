@@ -198,7 +198,9 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
     using path = std::filesystem::path;
     std::string on_rank = rank < 0 ? std::string() : fmt::format("Rank {}: ", rank);
     const bool of_submission = path(worst.file).filename() == path(options().source).filename();
-    if (of_submission && !lacks_order(worst, arguments)) r.line = worst.line;
+    // A kernel is not to blame for a pointer that the host gave it.
+    const bool of_host = kind_of(worst) == simulator::finding_kind::host_pointer;
+    if (of_submission && !of_host && !lacks_order(worst, arguments)) r.line = worst.line;
     end_case(verdict_of(worst), on_rank + printable(sentence(worst)), hint_for(worst, arguments));
 }
 

@@ -185,6 +185,9 @@ bool grid_transposed(std::uint64_t lines, std::uint64_t across, std::uint64_t wr
 // Hint for missing whole rows or columns.
 std::string why_lines_missing(const argument &a, const std::vector<std::uint64_t> &missing)
 {
+    const auto &left_out = current_case().left_out;
+    if (std::find(left_out.lists.begin(), left_out.lists.end(), missing) != left_out.lists.end())
+        return left_out.hint;
     const std::uint64_t rows = a.written_count / a.row, first = missing.front();
     const bool columns = missing.size() % a.row != 0 || first % a.row != 0;
     const bool transposed = columns ? first < a.row && missing.back() % a.row + 1 == a.row &&

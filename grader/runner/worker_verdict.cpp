@@ -81,6 +81,7 @@ std::string shape_hint(const std::string &refused)
 
 std::string launch_hint(int error)
 {
+    if (!current_case().refused_launch_hint.empty()) return current_case().refused_launch_hint;
     if (std::string hint = shape_hint(current_case().refused_launch); !hint.empty()) return hint;
     if (error == cuda_error::invalid_configuration || error == cuda_error::invalid_value)
         return "A grid has at least one block: n / block_size is 0 for a small n, so round up, and "

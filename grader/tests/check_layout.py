@@ -166,6 +166,15 @@ def check_version():
         problem("CHANGELOG.md", f"its entries are not versions, newest first: {', '.join(entries)}")
 
 
+def check_programs():
+    """A whole program in a handout is one that the tests run on the simulator, word for word."""
+    programs = {path.read_text(encoding="utf-8") for path in (TOP / "grader/simulator/tests/programs").glob("*.cu")}
+    for handout in sorted((TOP / "handouts").glob("*.md")):
+        for code in re.findall(r"^```cpp\n(.*?)^```$", handout.read_text(encoding="utf-8"), re.M | re.S):
+            if re.search(r"\bint main\(", code) and code not in programs:
+                problem(handout, "has a program that is not in grader/simulator/tests/programs")
+
+
 def check_folders():
     """The folders of grader/ include downwards only: none depends on one that depends on it."""
     files = {path.relative_to(TOP) for path in tracked_files()}
@@ -216,6 +225,7 @@ def main():
     if sys.argv[1] == "--files":
         check_files()
         check_version()
+        check_programs()
         check_folders()
     for text in problems:
         print(text)

@@ -129,9 +129,21 @@ std::map<std::string, std::vector<int>> todos_by_function(const std::string &tex
     return result;
 }
 
+// Maps the names of a source's functions to their text.
+std::map<std::string, std::string> texts_by_function(const std::string &text)
+{
+    std::map<std::string, std::string> result;
+    const std::vector<std::string> all = lines(text);
+    for (const line_range &f : functions_of(text))
+        for (int line = f.first; line <= f.last; ++line)
+            result[f.name] += all.at(std::size_t(line - 1)) + "\n";
+    return result;
+}
+
 } // namespace
 
-todo_list::todo_list(const std::string &original, const std::string &present)
+todo_list::todo_list(const std::string &original, const std::string &present,
+                     const std::vector<std::string> &given_wrong)
     : begun_(begun_todos(original, present))
 {
     for (const std::string &line : lines(original))
@@ -144,6 +156,17 @@ todo_list::todo_list(const std::string &original, const std::string &present)
     std::map<std::string, std::vector<int>> held = todos_by_function(original);
     for (const line_range &f : functions_of(present))
         if (held.contains(f.name)) functions_.emplace_back(f, held.at(f.name));
+    const auto before = texts_by_function(original), now = texts_by_function(present);
+    auto is_as_before = [&](const std::string &name) {
+        return !before.contains(name) || (now.contains(name) && now.at(name) == before.at(name));
+    };
+    for (const std::string &function : given_wrong) {
+        bool same = is_as_before(function);
+        for (const auto &holder : held)
+            for (int number : holder.second)
+                if (holds(find(function), number)) same &= is_as_before(holder.first);
+        if (same) untouched_.insert(function);
+    }
 }
 
 const std::vector<int> &todo_list::find(const std::string &what) const
@@ -253,6 +276,8 @@ std::vector<std::size_t> order_to_mend(const std::vector<case_outcome> &cases,
     std::set<std::string> written; // functions with output in some case
     for (const case_outcome &c : cases)
         if (!c.not_written) written.insert(function_of(c.case_name));
+    std::erase_if(written,
+                  [&](const std::string &function) { return todos.is_untouched(function); });
     auto rank = [&](std::size_t i) {
         const case_outcome &c = cases[i];
         bool later = c.speed && todos.is_for_later(c.case_name);

@@ -18,7 +18,9 @@ class todo_list {
 public:
     // `original`: the stub as it was handed out. `present`: its present state, from which begun
     // TODOs are found: the lines around such a comment have changed, or the comment is gone.
-    todo_list(const std::string &original, const std::string &present);
+    // `given_wrong`: contract functions that the stub has wrong, because to mend them is the task.
+    todo_list(const std::string &original, const std::string &present,
+              const std::vector<std::string> &given_wrong = {});
     explicit todo_list(const std::string &original) : todo_list(original, original) {}
 
     // Returns the TODOs that a failure of the case is about: those of the function with the
@@ -49,12 +51,17 @@ public:
     // passes".
     bool is_for_later(const std::string &case_name) const;
 
+    // True if this contract function was handed out wrong, and it and the functions that contain
+    // its TODOs are as they were.
+    bool is_untouched(const std::string &function) const { return untouched_.contains(function); }
+
 private:
     const std::vector<int> &find(const std::string &what) const;
     const std::vector<int> &of_case_or_function(const std::string &case_name) const;
     std::map<std::string, std::vector<int>> numbers_;
     std::set<int> begun_;
-    std::map<int, int> lines_; // in the present file, from 1
+    std::set<std::string> untouched_; // contract functions
+    std::map<int, int> lines_;        // in the present file, from 1
     // Line ranges of functions in the present file, and the TODOs that they were handed out with.
     std::vector<std::pair<line_range, std::vector<int>>> functions_;
 };
@@ -68,7 +75,8 @@ struct case_outcome {
     bool failed = false, not_written = false, speed = false;
 };
 // Returns the indices of the failed cases in the order to fix them: wrong answers; then speed that
-// belongs to a function's own TODO; then functions that are not written yet; then work for later.
+// belongs to a function's own TODO; then functions that are not written yet, or were handed out
+// wrong and are as they were; then work for later.
 std::vector<std::size_t> order_to_mend(const std::vector<case_outcome> &cases,
                                        const todo_list &todos);
 

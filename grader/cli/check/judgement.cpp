@@ -86,9 +86,12 @@ std::string stub_fault(const toolchain &t, const check_task &work, const lab_vie
     if (states_expectation(read_text(work.what.source)))
         return unmet(expectation_of(t, work, backend), l);
     if (l.status != "fail") return fmt::format("its status is {}", l.status);
-    for (const case_view &c : l.cases)
-        if (!c.passed() && c.verdict != "NOT_WRITTEN" && c.verdict != "SKIPPED")
+    const std::vector<std::string> &wrong = work.of->given_wrong;
+    for (const case_view &c : l.cases) {
+        const bool given = std::ranges::find(wrong, function_of(c.name)) != wrong.end();
+        if (c.passed() ? given : !given && c.verdict != "NOT_WRITTEN" && c.verdict != "SKIPPED")
             return fmt::format("{}  {}: {}", c.verdict, c.name, c.message);
+    }
     return {};
 }
 
@@ -103,6 +106,18 @@ check_finding judge_stub(const toolchain &t, const check_task &work, const lab_v
         f.skipped = file + " was edited, and without git nobody has the original";
     }
     return f;
+}
+
+// Naive may leave out a function in which nothing is counted or timed: it would be an answer, and
+// student editions contain naive.
+check_finding judge_naive(const lab_view &l)
+{
+    std::set<std::string> left_out = not_begun(l);
+    for (const case_view &c : l.cases)
+        if (c.kind != "correctness") left_out.erase(function_of(c.name));
+    return {"naive is right", failures(l, [&](const case_view &c) {
+                return correctness(c) && !left_out.contains(function_of(c.name));
+            })};
 }
 
 // The vendor's version may rely on more than the contract promises. Its first lines then name the
@@ -172,7 +187,7 @@ std::vector<check_finding> judge(const toolchain &t, const check_task &work, con
     case check_role::naive:
         // Test labs need no gates that naive fails.
         if (work.of->test || !work.whole()) return {{"naive is right", wrong}};
-        return {{"naive is right", wrong}, gates_separate(l)};
+        return {judge_naive(l), gates_separate(l)};
     case check_role::library:
         return {judge_library(t, work, l, backend)};
     case check_role::rung:

@@ -51,6 +51,7 @@ int record_pairs_of(const toolchain &t, const std::vector<std::string> &names,
     int status = passed;
     for (const item &i : all) {
         const std::string name = headline_case(t, *i.of);
+        if (name.empty()) continue; // no case of the lab is timed
         grade_options of_this = options;
         of_this.record_pairs = wanted.pairs;
         of_this.pairs_file =
@@ -58,8 +59,7 @@ int record_pairs_of(const toolchain &t, const std::vector<std::string> &names,
                 .string();
         progress.say(fmt::format("recording {} of {}", i.what.name, i.of->name));
         const auto start = std::chrono::steady_clock::now();
-        const std::string problem =
-            name.empty() ? "no case of it is timed" : record(t, i, name, of_this);
+        const std::string problem = record(t, i, name, of_this);
         progress.clear();
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
         fmt::print("{}  {} {}: {}\n", problem.empty() ? "ok" : "--", i.of->name, i.what.name,

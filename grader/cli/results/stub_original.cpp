@@ -63,7 +63,7 @@ grading::todo_list todos_of(const toolchain &t, const lab &l, const std::string 
 {
     std::string original = original_stub(t, l).text;
     std::string present = look_at({path})[path].value_or("");
-    return grading::todo_list(original.empty() ? present : original, present);
+    return grading::todo_list(original.empty() ? present : original, present, l.given_wrong);
 }
 
 grading::todo_list todos_of(const toolchain &t, const lab &l) { return todos_of(t, l, t.stub(l)); }

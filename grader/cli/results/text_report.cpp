@@ -149,6 +149,23 @@ private:
         return nothing_written(*std::ranges::find(functions_, function, &function_tally::function));
     }
 
+    // A function that was handed out wrong, and is as it was: it waits for its turn like one that
+    // is not written.
+    bool is_given(const function_tally &t) const
+    {
+        return t.passed == 0 && t.skipped == 0 && context_.todos.is_untouched(t.function);
+    }
+    bool is_given(const std::string &function) const
+    {
+        return is_given(*std::ranges::find(functions_, function, &function_tally::function));
+    }
+
+    // All of its TODOs are begun, so that the function runs, and still stores nothing.
+    bool is_begun(const case_view &c) const
+    {
+        return !context_.todos.words(c.name).empty() && context_.todos.open_of(c.name).next == 0;
+    }
+
     void order_failures()
     {
         std::vector<grading::case_outcome> outcomes;
@@ -158,10 +175,10 @@ private:
             const case_view &c = lab_.cases[i];
             if (!first_)
                 first_ = &c;
-            else if (!nothing_written(function_of(c.name)))
+            else if (!nothing_written(function_of(c.name)) && !is_given(function_of(c.name)))
                 others_.push_back(&c);
         }
-        to_write_ = first_ && nothing_written(function_of(first_->name));
+        to_write_ = first_ && nothing_written(function_of(first_->name)) && !is_begun(*first_);
     }
 
     std::string heading() const
@@ -232,15 +249,16 @@ private:
 
     std::string function_line(const function_tally &t) const
     {
-        const bool none = nothing_written(t);
+        const bool none = nothing_written(t), given = !none && is_given(t);
         const std::string mark = t.passed == t.cases ? good(out_, "ok  ")
-                                 : none              ? "todo"
+                                 : none || given     ? "todo"
                                  : t.faults          ? "err "
                                  : t.rest_open()     ? "open"
                                                      : bad(out_, "FAIL");
         const std::string todo = context_.todos.words(t.function);
-        std::string what = none ? "not written yet" + (todo.empty() ? "" : ": " + todo)
-                                : fmt::format("{} of {} cases", t.passed, t.cases);
+        std::string what = none    ? "not written yet" + (todo.empty() ? "" : ": " + todo)
+                           : given ? "as it was given: " + todo
+                                   : fmt::format("{} of {} cases", t.passed, t.cases);
         if (t.open > 0) what += fmt::format(", {:g} point{} open", t.open, t.open == 1 ? "" : "s");
         std::string text = fmt::format("  {}  {:<20} {:<30} {:>4g} of {:>4g} points\n", mark,
                                        t.function, what, t.points, t.max_points);

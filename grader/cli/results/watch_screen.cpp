@@ -146,13 +146,16 @@ screen table(const lab_view &l, const todo_list &todos, const terminal &out)
     std::vector<row> rows;
     int functions = 18, whats = 22, points = 0;
     for (const function_tally &t : tallies(l)) {
-        bool all = t.passed == t.cases, none = t.not_written == t.cases;
+        const bool all = t.passed == t.cases, none = t.not_written == t.cases;
+        const bool given =
+            !none && t.passed == 0 && t.skipped == 0 && todos.is_untouched(t.function);
         std::string todo = todos.words(t.function);
-        std::string what = !none          ? fmt::format("{} of {} cases", t.passed, t.cases)
+        std::string what = given          ? "as it was given: " + todo
+                           : !none        ? fmt::format("{} of {} cases", t.passed, t.cases)
                            : todo.empty() ? "not written"
                                           : "not written: " + todo;
         rows.push_back({all             ? good(out, "ok    ")
-                        : none          ? "todo  "
+                        : none || given ? "todo  "
                         : t.rest_open() ? "open  "
                                         : bad(out, "FAIL  "),
                         t.function, what, points_words(t.points, t.max_points, t.open)});

@@ -66,6 +66,7 @@ lab read_lab(const json &value, const std::string &where)
     l.library_on_sim = row.get<bool>("library_on_sim", false);
     l.rungs = row.get<strings>("rungs", {});
     l.forbidden = row.get<strings>("forbidden", {});
+    l.given_wrong = row.get<strings>("given_wrong", {});
     l.nvcc = row.get<strings>("nvcc", {});
     l.link = row.get<strings>("link", {});
     l.mpirun = row.get<std::string>("mpirun", "");

@@ -179,6 +179,24 @@ TEST_CASE("first to mend: wrong, then what nobody wrote, then what is for later"
     CHECK(next() == "none");
 }
 
+TEST_CASE("a function that was handed out wrong waits for its turn until it is touched")
+{
+    const std::string stub = "void a()\n{\n    // TODO 1 (scale): A.\n}\n"
+                             "void b()\n{\n    // TODO 2 (shift): B.\n    wrong();\n}\n";
+    const lab_view l = lab_with({{"scale: one", "NOT_WRITTEN"}, {"shift: one", "RACE"}});
+    std::vector<std::string> given_wrong = {"shift"};
+    auto first = [&](const std::string &present) {
+        return first_to_mend(l, todo_list(stub, present, given_wrong))->name;
+    };
+    CHECK(first(stub) == "scale: one");
+    std::string mended = stub;
+    mended.replace(mended.find("wrong()"), 5, "other");
+    CHECK(first(mended) == "shift: one");
+    CHECK(first(stub.substr(0, stub.find("void b"))) == "shift: one"); // it is gone
+    given_wrong.clear();
+    CHECK(first(stub) == "shift: one");
+}
+
 TEST_CASE("of a function's several TODOs the first not begun; all when all are")
 {
     const std::string original =

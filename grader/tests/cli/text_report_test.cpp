@@ -32,6 +32,41 @@ std::string report() { return report(result(), ""); }
 
 } // namespace
 
+TEST_CASE("a function that was handed out wrong is to do; one that stores nothing is told in full")
+{
+    auto add = [](const char *name, verdict result, const char *message) {
+        case_record r;
+        r.name = name;
+        r.what = kind::correctness;
+        r.started = r.ended = true;
+        r.result = result;
+        r.message = message;
+        r.max_points = 1;
+        records().push_back(r);
+    };
+    add("scale: one", verdict::NOT_WRITTEN, "It stored nothing.");
+    add("shift: one", verdict::RACE, "Two threads race.");
+    const std::string stub = "void a()\n{\n    // TODO 1 (scale): A.\n}\n"
+                             "void b()\n{\n    // TODO 2 (shift): B.\n    wrong();\n}\n";
+    auto said = [&](const std::string &present) {
+        return text_report(
+            result(), {"", "./workbook grade 02", "", todo_list(stub, present, {"shift"}), {}});
+    };
+    CHECK(contains(said(stub), "todo  scale                not written yet: TODO 1"));
+    CHECK(contains(said(stub), "todo  shift                as it was given: TODO 2"));
+    CHECK(contains(said(stub), "Next: write TODO 1"));
+    CHECK_FALSE(contains(said(stub), "Two threads race."));
+
+    std::string begun = stub;
+    begun.insert(begun.find("}\n"), "    work();\n");
+    CHECK(contains(said(begun), "\nNOT_WRITTEN  scale: one\n    It stored nothing.\n"));
+    std::string mended = stub;
+    mended.replace(mended.find("wrong()"), 7, "other()");
+    CHECK(contains(said(mended), "\nRACE  shift: one\n    Two threads race.\n"));
+    CHECK(contains(said(mended), "FAIL  shift                0 of 1 cases"));
+    records().clear();
+}
+
 TEST_CASE("the report begins with what is first to mend, and names its TODO by the line")
 {
     char path[] = "/tmp/cuda-workbook-stub.XXXXXX";

@@ -1,0 +1,95 @@
+// Wrong answers of lab 00 that the grader knows by sight, and its advice where a kernel goes
+// astray.
+#pragma once
+
+#include "grader/grading.hpp"
+
+#include <cstddef>
+#include <vector>
+
+using bytes = std::vector<unsigned char>;
+using floats = std::vector<float>;
+using ints = std::vector<int>;
+
+std::vector<grading::misconception<int>> wrong_numbers();
+// Of saxpy, whose inputs were a, x and y, and whose result is `got`.
+std::vector<grading::misconception<float>> wrong_saxpy(float a, const floats &x, const floats &y,
+                                                       const floats &got);
+std::vector<grading::misconception<unsigned char>> wrong_mirrors(const bytes &in, int width,
+                                                                 int height);
+// The elements that get no pixel where x counts rows, in ascending order.
+std::vector<std::size_t> beyond_the_height(int width, int height);
+std::vector<grading::misconception<float>> wrong_differences(const floats &in);
+std::vector<grading::misconception<int>> wrong_reversals(const ints &data);
+std::vector<grading::misconception<int>> wrong_sums(const ints &in);
+
+namespace advice {
+
+inline constexpr const char *one_element_each =
+    "Several threads use the same element. Each thread has one of its own: thread t "
+    "has element t, and needs no loop.";
+inline constexpr const char *launch =
+    "A launch has the kernel's name, the number of blocks and of threads per block, "
+    "and the arguments: name<<<blocks, threads>>>(arguments);";
+inline constexpr const char *one_block =
+    "Each block has a thread 0, and they all change x[0]. This kernel looks at "
+    "threadIdx.x alone, so its n threads must be in one block. The number of blocks "
+    "comes first: <<<blocks, threads>>>.";
+inline constexpr const char *launch_line =
+    "Which line should launch the kernel, and does the function return before it?";
+inline constexpr const char *guard =
+    "This thread has no element: the blocks have more threads together than there are "
+    "elements. Let it do nothing: the store needs the condition i < n.";
+inline constexpr const char *shared_elements =
+    "Threads of different blocks have the same i: all blocks work on the same "
+    "elements, and nobody has those from element 256 on. How many threads are there "
+    "in the blocks before this one? blockIdx.x is the number of those blocks, "
+    "blockDim.x the number of threads in each.";
+inline constexpr const char *both_coordinates =
+    "Which of its two coordinates is too large? A thread must do nothing if x is not "
+    "below width, nor if y is not below height.";
+inline constexpr const char *x_is_the_column =
+    "These pixels have no thread if x and y are exchanged, since the grid has more "
+    "threads in x than in y: x is made of threadIdx.x, blockDim.x and blockIdx.x.";
+inline constexpr const char *copies =
+    "Are both arrays copied to the device before the launch, and all of them? "
+    "cudaMemcpy counts bytes: n * sizeof(float).";
+inline constexpr const char *five_steps =
+    "The steps: allocate, copy there, launch, copy back, free.";
+inline constexpr const char *copy_back =
+    "A kernel ran, and its result lies in device memory. cudaMemcpy with "
+    "cudaMemcpyDeviceToHost brings it to y_host; its first argument is the target.";
+inline constexpr const char *free_both =
+    "Call cudaFree for each pointer that cudaMalloc gave you, at the end of the "
+    "function.";
+inline constexpr const char *clear_the_error =
+    "That the launch was refused is right here. Its error is still in the runtime, "
+    "where a later check finds it and blames another kernel: which call returns the "
+    "error and clears it? cudaPeekAtLastError only looks.";
+inline constexpr const char *last_difference =
+    "Which is the last i for which in[i + 1] and out[i] exist? Change the condition "
+    "so that no larger one gets through.";
+inline constexpr const char *wait =
+    "One of these threads uses an element that the other one writes. All threads of "
+    "the block must have stored before any of them loads what another stored: at "
+    "__syncthreads() they wait for each other. __syncwarp() does so for 32 threads "
+    "only.";
+inline constexpr const char *wait_in_the_loop =
+    "A step uses sums that other threads stored in the step before. All threads of "
+    "the block must wait at a barrier between two steps, so it stands in the loop.";
+inline constexpr const char *all_must_come =
+    "A barrier in a branch, or behind a return, is reached by some threads, which may "
+    "then wait for the others for ever. All threads of the block must come to it: put it "
+    "before the condition.";
+inline constexpr const char *many_at_work =
+    "Threads run in groups of 32, and in most steps of this kernel few of them work: "
+    "they wait for one that adds many elements alone. Let half of the threads add one "
+    "pair each, then half of those.";
+inline constexpr const char *sums_of_their_own =
+    "Atomic additions to the same address happen one after another. Let half of the "
+    "threads add in the first step, each to a sum of its own.";
+inline constexpr const char *no_thread_beyond =
+    "The threads beyond the right edge, whose x is width or more, have no pixel. They "
+    "must do nothing.";
+
+} // namespace advice
