@@ -146,9 +146,11 @@ lab_overview overview_of_lab(const std::string &lab, const std::vector<const cla
     l.lab = lab;
     tally_by_name verdicts, not_written;
     std::map<std::string, std::size_t> bands;
+    bool timed = false;
     for (const class_row *row : rows) {
         const class_grade &g = row->grade;
         l.max_points = std::max(l.max_points, g.sums.max_points);
+        timed = timed || g.clock.max_points > 0;
         l.missing += g.status == "missing";
         l.faults += g.fault();
         if (g.graded()) {
@@ -163,7 +165,8 @@ lab_overview overview_of_lab(const std::string &lab, const std::vector<const cla
     std::ranges::sort(l.points);
     l.median = median_of(l.points);
     for (const char *band : {"complete and fast", "complete", "understood", "right", ""})
-        l.bands.push_back({band, bands[band]});
+        if (timed || bands[band] > 0 || band != std::string_view("complete and fast"))
+            l.bands.push_back({band, bands[band]});
     l.verdicts = verdicts.commonest_first();
     l.not_written = not_written.commonest_first();
     l.mistakes = mistakes_of(rows);
