@@ -135,8 +135,9 @@ void mark_copies(const toolchain &t, std::vector<class_entry> &all)
             if (!w.row.sha256.empty()) same[{w.row.lab, w.row.sha256}].push_back(&w);
     for (const auto &[of, whose] : same) {
         const lab &l = *whose[0]->of;
+        const std::string &digest = of.second;
         auto is = [&](const std::optional<std::string> &text) {
-            return text && of.second == sha256(*text);
+            return text && digest == sha256(*text);
         };
         if (is("") || is(original_stub(t, l).text) || is(text_to_grade(t.stub(l)))) continue;
         const bool naive = is(text_to_grade(t.source(l, "naive")));
