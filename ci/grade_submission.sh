@@ -122,8 +122,9 @@ class_of_one() {
     local name
     name=$(basename "$1")
     mkdir -p "$2/$name"
-    (cd "$1" && find . -name '.?*' -prune -o -name '*.cu' \( -type l -o -type f -size -1025k \) -print0 |
-        head -z -n 1000 | xargs -0 -r cp -P --parents -t "$2/$name")
+    # find is ended by SIGPIPE where there are more.
+    (cd "$1" && { find . -name '.?*' -prune -o -name '*.cu' \( -type l -o -type f -size -1025k \) -print0 || :; } |
+        head -z -n 1000 | xargs -0 -r cp -P --parents --preserve=timestamps -t "$2/$name")
 }
 is_one_submission() {
     [ -e "$1/labs" ] || [ -e "$1/stub.cu" ] || [ -n "$(cd "$top/labs" && for lab in *"$2"*/; do [ ! -e "$1/$lab" ] || echo "$lab"; done)" ]
@@ -180,6 +181,7 @@ grade() {
 
     students "$results/class.json" >"$scratch/names" || give_up "$results/class.json cannot be read."
     count=0
+    local summary=${GITHUB_STEP_SUMMARY-}
     while IFS= read -r -d '' student && IFS= read -r -d '' name; do
         count=$((count + 1))
         for form in $forms; do
@@ -187,14 +189,15 @@ grade() {
             "$build/cuda-workbook" convert "$results/class.json" --student "$student" --to "$form" "${clock[@]}" \
                 --output "$results/students/$name.$end" || give_up "the result of row $count was not converted."
         done
-        [ -z "${GITHUB_STEP_SUMMARY-}" ] || "$build/cuda-workbook" convert "$results/class.json" --student "$student" \
-            --to github "${clock[@]}" >"$scratch/annotations"
+        [ -n "$summary" ] || continue
+        "$build/cuda-workbook" convert "$results/class.json" --student "$student" --to github "${clock[@]}" \
+            >"$scratch/annotations" || { summary= && echo "The step's summary ends before row $count."; }
     done <"$scratch/names"
     # A step shows ten annotations, which are of use to a single student only.
     [ $count != 1 ] || [ ! -f "$scratch/annotations" ] || cat "$scratch/annotations"
     echo "students: $count, in $SECONDS s; the results are in $results"
     [ $status = 0 ] || give_up "some rows have no grade, by a fault of the machine or the workbook; autograde.txt" \
-        "says which, and why. Start it again."
+        "says which, and why. Start it again once $results/students is empty: it grades those alone."
 }
 
 # Prints each student's name and a name for files, each followed by a null byte.

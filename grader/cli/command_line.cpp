@@ -153,9 +153,10 @@ zero. What a submission or a compiler wrote is cut and made safe.
   prairielearn   results/results.json, of at most 1 MB
   autolab        text, and the scores in the last line, a problem per lab
   coderunner     what a combinator template grader prints
-  github         in a step of GitHub Actions: at most ten annotations to
-                 standard output, and a summary to FILE or behind what is in the
-                 file that GITHUB_STEP_SUMMARY names
+  github         in a step of GitHub Actions: at most ten annotations, and
+                 one per lab with open points, to standard output, and a
+                 summary to FILE or behind what is in the file that
+                 GITHUB_STEP_SUMMARY names
   json           the student's own result, which ./workbook appeal takes
   text           for people
   page           a whole class, so without --student: one page of HTML with points,

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -41,15 +42,16 @@ class_work work_on(const lab &l, const student_files &student, const std::string
     try {
         const handed_in_time when = time_of(file, folder_with(student, file));
         w.row.handed_in = rfc3339(when.at), w.row.time_of_commit = when.of_commit;
-    } catch (const machine_error &) { // its row will report it
+    } catch (const machine_error &e) {
+        w.remark = e.what();
     }
-    if (const std::string text = text_to_grade(file); !text.empty()) w.row.sha256 = sha256(text);
+    if (const auto text = text_to_grade(file)) w.row.sha256 = sha256(*text);
     return w;
 }
 
 } // namespace
 
-std::string text_to_grade(const std::string &path)
+std::optional<std::string> text_to_grade(const std::string &path)
 {
     constexpr std::uintmax_t max_bytes = 16 << 20;
     std::error_code unreadable;
@@ -73,12 +75,20 @@ const class_work &class_entry::counted() const
     return *std::ranges::min_element(files, {}, rank);
 }
 
+void class_entry::choose_newest()
+{
+    const std::size_t of = files.size();
+    if (of < 2) return;
+    files = {
+        *std::ranges::max_element(files, {}, [](const class_work &w) { return w.row.handed_in; })};
+    files[0].remark = fmt::format("the newest of {} files", of);
+}
+
 grade_row class_entry::row() const
 {
     const class_work &w = counted();
     grade_row row = w.row;
-    row.problem = w.remark;
-    row.add_problem(w.row.problem);
+    row.remark = w.remark;
     if (files.size() > 1 && row.without_grade())
         row.add_problem(fmt::format("which of the {} files counts is not known", files.size()));
     else if (files.size() > 1)
@@ -102,13 +112,6 @@ std::vector<class_entry> entries_of(const toolchain &t, const std::vector<studen
                     e.files.push_back(work_on(l, student, file));
             else
                 e.files.push_back(work_on(l, student, h.file));
-            if (which == which_file::newest) {
-                const std::size_t of = e.files.size();
-                auto newest = std::ranges::max_element(
-                    e.files, {}, [](const class_work &w) { return w.row.handed_in; });
-                e.files = {std::move(*newest)};
-                if (of > 1) e.files[0].remark = fmt::format("the newest of {} files", of);
-            }
             for (class_work &w : e.files) {
                 w.row.max_points = offered[name].points;
                 w.row.clock.max_points = offered[name].clock;
@@ -132,10 +135,12 @@ void mark_copies(const toolchain &t, std::vector<class_entry> &all)
             if (!w.row.sha256.empty()) same[{w.row.lab, w.row.sha256}].push_back(&w);
     for (const auto &[of, whose] : same) {
         const lab &l = *whose[0]->of;
-        if (of.second == sha256(original_stub(t, l).text) ||
-            of.second == sha256(text_to_grade(t.stub(l))))
-            continue;
-        const bool naive = of.second == sha256(text_to_grade(t.source(l, "naive")));
+        const std::string &digest = of.second;
+        auto is = [&](const std::optional<std::string> &text) {
+            return text && digest == sha256(*text);
+        };
+        if (is("") || is(original_stub(t, l).text) || is(text_to_grade(t.stub(l)))) continue;
+        const bool naive = is(text_to_grade(t.source(l, "naive")));
         auto add = [](class_work &w, const std::string &words) {
             w.remark += (w.remark.empty() ? "" : "; ") + words;
         };

@@ -4,6 +4,7 @@
 #include "class_work.hpp"
 #include "cli/results/submission_folder.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct class_entry {
     // clock, then the earliest. A file left without a grade comes first, since nobody knows.
     const class_work &counted() const;
     grade_row row() const; // of that file, with the remarks about all
+    void choose_newest();  // leaves only that file, once all have the times that were kept
 };
 
 // Returns an entry per student and lab, ordered by student. Several files for one lab are an error
@@ -27,10 +29,10 @@ std::vector<class_entry> entries_of(const toolchain &t, const std::vector<studen
                                     const std::vector<std::string> &labs, which_file which);
 
 // Returns a student's file, or nothing if it would not be graded.
-std::string text_to_grade(const std::string &path);
+std::optional<std::string> text_to_grade(const std::string &path);
 
-// Adds remarks on files that equal naive or another student's, byte for byte; the stub does not
-// count.
+// Adds remarks on files that equal naive or another student's, byte for byte; the stub and an
+// empty file do not count.
 void mark_copies(const toolchain &t, std::vector<class_entry> &all);
 
 } // namespace cli

@@ -74,12 +74,21 @@ private:
     std::string path_;
 };
 
+// A fault in a case of the clock leaves the rest of the row right.
+bool has_fault(const grade_row &row)
+{
+    for (const lab_view &l : labs_of(row.document))
+        for (const case_view &c : l.cases)
+            if (member(*c.whole, "fault") == true) return true;
+    return row.without_grade();
+}
+
 // Tries twice. An error with one student's file, the student's or ours, ends only that row.
 template <typename F> void fill_in(class_work &w, F part)
 {
     constexpr int max_tries = 2;
     const grade_row before = w.row;
-    for (int k = 0; k < max_tries && (k == 0 || w.row.without_grade()); ++k) {
+    for (int k = 0; k < max_tries && (k == 0 || has_fault(w.row)); ++k) {
         w.row = before;
         try {
             const usual_path file(w.row.file);
@@ -94,6 +103,16 @@ template <typename F> void fill_in(class_work &w, F part)
     }
 }
 
+// The digest names the row, so that no grade may be another file's.
+void prepare_same_file(const toolchain &t, class_work &w, const subject &what,
+                       const grade_options &options)
+{
+    prepared_grade p = prepare_grade(t, *w.of, what, options);
+    if (!p.sha256.empty() && p.sha256 != w.row.sha256)
+        throw machine_error("the file was changed while the class was graded; grade it again");
+    w.prepared = std::move(p);
+}
+
 } // namespace
 
 void grade_without_gpu(const toolchain &t, class_work &w, const grade_options &options,
@@ -102,15 +121,13 @@ void grade_without_gpu(const toolchain &t, class_work &w, const grade_options &o
     if (w.row.file.empty() || w.finished) return;
     fill_in(w, [&](const subject &what) {
         w.finished = false;
-        w.prepared = prepare_grade(t, *w.of, what, options);
-        if (!w.prepared.sha256.empty() && w.prepared.sha256 != w.row.sha256)
-            throw machine_error("the file was changed while the class was graded; grade it again");
+        prepare_same_file(t, w, what, options);
         const bool refused = !w.prepared.refused.is_null();
         if (options.backend == "gpu" && !refused) return;
         grade_options simulated = options;
         simulated.backend = "sim";
         graded g = grade_prepared(t, *w.of, what, w.prepared, simulated);
-        if (options.backend == "sim" || refused)
+        if (options.backend == "sim" || refused || g.status == infrastructure)
             fill_row(w, std::move(g), todos);
         else
             w.by_simulator = std::move(g);
@@ -123,10 +140,8 @@ void complete_on_gpu(const toolchain &t, class_work &w, const grade_options &opt
     if (w.row.file.empty() || w.finished) return;
     fill_in(w, [&](const subject &what) {
         // Another process may have compiled it; then this takes it from the cache.
-        if (w.prepared.workers.empty()) w.prepared = prepare_grade(t, *w.of, what, options);
-        graded g = w.by_simulator ? add_gpu(t, *w.of, what, w.prepared, *w.by_simulator, options)
-                                  : grade_prepared(t, *w.of, what, w.prepared, options);
-        fill_row(w, std::move(g), todos);
+        if (w.prepared.workers.empty()) prepare_same_file(t, w, what, options);
+        fill_row(w, add_gpu(t, *w.of, what, w.prepared, w.by_simulator, options), todos);
     });
 }
 

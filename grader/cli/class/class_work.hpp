@@ -13,7 +13,7 @@ struct class_work {
     const lab *of;
     std::string owner;       // the student's name as the folder spells it, unlike any other's
     grade_row row;           // `file` is empty if there is nothing to grade
-    std::string remark = {}; // about the file among those of the class; stands before row.problem
+    std::string remark = {}; // about the file among those of the class, for staff alone
     bool finished = false;   // the row is complete
     prepared_grade prepared = {};
     std::optional<graded> by_simulator = {}; // of a grade that a GPU has still to complete
@@ -26,7 +26,8 @@ void grade_without_gpu(const toolchain &t, class_work &w, const grade_options &o
                        const todo_list &todos);
 
 // Does what needs the GPU, for work that grade_without_gpu() left unfinished, in this process or in
-// an earlier one. Nothing else may use the GPU meanwhile.
+// an earlier one. Nothing else may use the GPU meanwhile. A fault is tried once more, and then
+// becomes a row of status "error"; one in a case of the clock leaves that case open, with a remark.
 void complete_on_gpu(const toolchain &t, class_work &w, const grade_options &options,
                      const todo_list &todos);
 

@@ -12,6 +12,7 @@
 #include <ctime>
 #include <filesystem>
 #include <regex>
+#include <tuple>
 
 namespace cli {
 
@@ -19,6 +20,17 @@ namespace {
 
 constexpr timestamp day = 24 * 60 * 60;
 constexpr const char *time_forms = "2026-12-01, 2026-12-01T23:59 or 2026-12-01T23:59+01:00";
+
+// A day in which the clocks are changed has 23 or 25 hours.
+timestamp days_later(timestamp at, int days)
+{
+    const std::time_t from = at;
+    std::tm t{};
+    localtime_r(&from, &t);
+    t.tm_mday += days;
+    t.tm_isdst = -1;
+    return std::mktime(&t);
+}
 
 // Reads "Z", "+01:00", "-0530"; empty: the time has no zone.
 timestamp offset_in(const std::string &zone)
@@ -48,9 +60,12 @@ std::optional<timestamp> time_in(const std::string &words)
     wanted.tm_isdst = -1;
     std::tm t = wanted;
     const timestamp at = m[7].matched ? timegm(&t) - offset_in(m.str(7)) : std::mktime(&t);
-    // Both normalise 31 November to 1 December, and 24:00 to the next day.
-    const bool exists = t.tm_mon == wanted.tm_mon && t.tm_mday == wanted.tm_mday &&
-                        wanted.tm_hour < 24 && wanted.tm_min < 60 && wanted.tm_sec < 60;
+    // Both normalise 31 November to 1 December, 24:00 to the next day, and mktime() an hour that a
+    // change of the clocks leaves out.
+    auto fields = [](const std::tm &of) {
+        return std::tuple(of.tm_mon, of.tm_mday, of.tm_hour, of.tm_min, of.tm_sec);
+    };
+    const bool exists = fields(t) == fields(wanted);
     return exists ? std::optional(at) : std::nullopt;
 }
 
@@ -58,7 +73,7 @@ std::string rfc3339(timestamp at)
 {
     const std::time_t seconds = at;
     std::tm t{};
-    gmtime_r(&seconds, &t);
+    if (!gmtime_r(&seconds, &t) || t.tm_year < 1000 - 1900 || t.tm_year > 9999 - 1900) return {};
     char text[40];
     const std::size_t n = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &t);
     return std::string(text, n);
@@ -97,8 +112,9 @@ due_dates::due_dates(const std::string &due, const std::string &extensions,
         }
         static const std::regex days(R"(\+(\d{1,3}))");
         std::smatch m;
-        const std::optional<timestamp> at =
-            std::regex_match(until, m, days) ? *due_ + std::stoi(m.str(1)) * day : time_in(until);
+        const std::optional<timestamp> at = std::regex_match(until, m, days)
+                                                ? days_later(*due_, std::stoi(m.str(1)))
+                                                : time_in(until);
         if (!at)
             throw wrong(fmt::format("{} is no time. Write {}, or +3 for three days more",
                                     shell_word(sanitized(until, 100)), time_forms));
@@ -117,7 +133,10 @@ int due_dates::late_days(const std::string &student, const std::string &lab,
 {
     const auto own = extended_.find({student, lab});
     const timestamp due = own == extended_.end() ? *due_ : own->second;
-    return handed_in <= due ? 0 : static_cast<int>((handed_in - due + day - 1) / day);
+    if (handed_in <= due) return 0;
+    int days = static_cast<int>((handed_in - due) / day); // at most one or two too few
+    while (handed_in > days_later(due, days)) ++days;
+    return days;
 }
 
 } // namespace cli

@@ -16,15 +16,16 @@ using timestamp = std::int64_t; // seconds since 1970 in UTC
 // the minute for what is left out. Behind it may stand Z, +01:00 or the like; else it is in this
 // machine's time zone. Empty if it is none of these or there is no such time.
 std::optional<timestamp> time_in(const std::string &words);
-std::string rfc3339(timestamp); // "2026-12-01T22:59:00Z"
+// Returns "2026-12-01T22:59:00Z"; empty if the year has not four digits.
+std::string rfc3339(timestamp);
 
 // The due date of a class's labs, and the extensions of single students.
 class due_dates {
 public:
     // `due`: as for time_in(); empty: nothing is due, and nothing late. `extensions`: a file with
     // the header student,lab,due; empty: none. An empty lab means all; a due date like +3 means
-    // that many days later. `students` and `labs` are the names that may stand in it. Throws
-    // usage_error, which names the line.
+    // that many days later, as this machine's time zone has days. `students` and `labs` are the
+    // names that may stand in it. Throws usage_error, which names the line.
     due_dates(const std::string &due, const std::string &extensions,
               const std::vector<std::string> &students, const std::vector<std::string> &labs);
 

@@ -10,11 +10,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <set>
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 namespace cli {
@@ -29,25 +32,27 @@ bool is_object_name(const std::string &word)
            std::ranges::all_of(word, [](unsigned char c) { return std::isxdigit(c); });
 }
 
-// The first line of a small file of a stranger's; empty if there is none.
-std::string first_line(const fs::path &path)
+// Returns a small file of a stranger's; empty if there is none.
+std::string small_file(const fs::path &path)
 {
     constexpr std::uintmax_t max_bytes = 1 << 20;
     std::error_code none;
     if (!fs::is_regular_file(fs::symlink_status(path, none)) ||
         fs::file_size(path, none) > max_bytes)
         return {};
-    const std::string text = read_text(path.string());
+    return read_text(path.string());
+}
+
+std::string first_line(const fs::path &path)
+{
+    const std::string text = small_file(path);
     return trimmed(text.substr(0, text.find('\n')));
 }
 
 // Returns the object that a reference names in packed-refs.
 std::string packed_reference(const fs::path &git, const std::string &name)
 {
-    std::error_code none;
-    const fs::path path = git / "packed-refs";
-    if (!fs::is_regular_file(fs::symlink_status(path, none))) return {};
-    for (const std::string &line : lines(read_text(path.string())))
+    for (const std::string &line : lines(small_file(git / "packed-refs")))
         if (const std::size_t at = line.find(' '); at != line.npos && line.substr(at + 1) == name)
             return line.substr(0, at);
     return {};
@@ -68,7 +73,7 @@ std::string head_of(const fs::path &git)
 // A git repository of our own that has no configuration but ours, and borrows a stranger's objects.
 class borrowed_objects {
 public:
-    explicit borrowed_objects(const fs::path &of)
+    borrowed_objects(const fs::path &of, bool sha256)
     {
         const fs::path own = folder_.path();
         fs::create_directories(own / "objects/info");
@@ -76,14 +81,16 @@ public:
         write_atomically((own / "HEAD").string(), "ref: refs/heads/none\n");
         write_atomically((own / "objects/info/alternates").string(),
                          (of / "objects").string() + "\n");
-        // The commits at which a shallow clone ends.
+        if (sha256)
+            write_atomically((own / "config").string(), "[core]\nrepositoryformatversion = 1\n"
+                                                        "[extensions]\nobjectformat = sha256\n");
         std::string shallow;
-        std::error_code none;
-        if (fs::is_regular_file(fs::symlink_status(of / "shallow", none)))
-            for (const std::string &line : lines(read_text((of / "shallow").string())))
-                if (is_object_name(line)) shallow += line + "\n";
+        for (const std::string &line : lines(small_file(of / "shallow")))
+            if (is_object_name(line)) shallow += line + "\n", ends_.insert(line);
         if (!shallow.empty()) write_atomically((own / "shallow").string(), shallow);
     }
+    // A shallow clone ends at this commit, which looks as if it had made every file.
+    bool ends_at(const std::string &commit) const { return ends_.contains(commit); }
     // Returns what git prints, trimmed; empty if it fails.
     std::string run(std::vector<std::string> words) const
     {
@@ -98,15 +105,19 @@ public:
                          "GIT_NO_LAZY_FETCH=1",
                          "GIT_TERMINAL_PROMPT=0"};
         c.wall = std::chrono::seconds(20);
+        constexpr std::uint64_t max_memory = 2ull << 30; // a stranger's objects may unpack to more
+        c.limits = {{RLIMIT_AS, max_memory}};
         const exit_result e = cli::run(c);
         return e.ok() ? trimmed(without_line_ends(e.text)) : std::string();
     }
 
 private:
     scratch_folder folder_;
+    std::set<std::string> ends_;
 };
 
-// The time of the last commit that changed `file`, which lies below `top`, the working tree.
+// The time of the last commit that changed `file`, which lies below `top`, the working tree. Throws
+// machine_error if a shallow clone leaves that commit out.
 std::optional<timestamp> time_of_commit(const fs::path &top, const fs::path &file)
 {
     const fs::path git = top / ".git";
@@ -114,18 +125,25 @@ std::optional<timestamp> time_of_commit(const fs::path &top, const fs::path &fil
     if (!fs::is_directory(fs::symlink_status(git, none))) return {};
     const std::string head = head_of(git);
     if (head.empty()) return {};
-    const borrowed_objects objects(git);
+    constexpr std::size_t sha256_digits = 64;
+    const borrowed_objects objects(git, head.size() == sha256_digits);
     const std::string name = file.lexically_relative(top).string();
     const std::string committed = objects.run({"rev-parse", "--verify", "-q", head + ":" + name});
     if (committed.empty() ||
         committed != objects.run({"hash-object", "--no-filters", "--", file.string()}))
         return {};
-    const std::string seconds =
-        objects.run({"--literal-pathspecs", "log", "-1", "--format=%ct", head, "--", name});
+    const std::string last =
+        objects.run({"--literal-pathspecs", "log", "-1", "--format=%H %ct", head, "--", name});
+    const std::size_t blank = std::min(last.find(' '), last.size());
+    const std::string seconds = trimmed(last.substr(blank));
     if (seconds.empty() || seconds.size() > 12 ||
         !std::ranges::all_of(seconds, [](unsigned char c) { return std::isdigit(c); }))
         return {};
-    return std::stoll(seconds);
+    if (objects.ends_at(last.substr(0, blank)))
+        throw machine_error("when it was handed in is not known, because the clone is shallow: "
+                            "git fetch --unshallow gets the commit");
+    const timestamp at = std::stoll(seconds);
+    return rfc3339(at).empty() ? std::nullopt : std::optional(at);
 }
 
 } // namespace

@@ -38,14 +38,6 @@ json read_json(const std::string &path)
     return fs::is_regular_file(path, none) ? json::parse(read_text(path), nullptr, false) : json();
 }
 
-// Removes what write_atomically() leaves of a file if the process is killed meanwhile.
-void sweep(const fs::path &rows)
-{
-    std::error_code none;
-    for (const fs::directory_entry &e : fs::recursive_directory_iterator(rows, none))
-        if (e.is_regular_file(none) && e.path().extension() != ".json") fs::remove(e.path(), none);
-}
-
 } // namespace
 
 results_folder::results_folder(const std::string &path, const std::function<void()> &waiting)
@@ -57,15 +49,25 @@ results_folder::results_folder(const std::string &path, const std::function<void
         throw usage_error(fmt::format("cannot make the folder {} for the results: {}. Name another "
                                       "with --results FOLDER",
                                       shell_word(path), lower(problem.message())));
-    const bool known = fs::exists(path + "/run.json");
-    for (const fs::directory_entry &e : fs::directory_iterator(path))
-        if (!known && !e.path().filename().string().starts_with("."))
-            throw usage_error(fmt::format("{} holds other things than results, {} for instance. "
-                                          "Name a new folder with --results",
-                                          shell_word(path),
-                                          on_one_line(e.path().filename().string(), 200)));
+    // Another process may be about to begin a run here.
     lock_ = std::make_unique<file_lock>(path + "/.lock", waiting);
-    sweep(fs::path(path) / "rows");
+    const bool known = fs::exists(path + "/run.json");
+    for (const fs::directory_entry &e : fs::directory_iterator(path)) {
+        const std::string name = e.path().filename().string();
+        // A process that was killed may have left "run.json.Xx1234".
+        if (known || name.starts_with(".") || name.starts_with("run.json.")) continue;
+        fs::remove(path + "/.lock");
+        throw usage_error(fmt::format("{} holds other things than results, {} for instance. "
+                                      "Name a new folder with --results",
+                                      shell_word(path), on_one_line(name, 200)));
+    }
+}
+
+void results_folder::sweep() const
+{
+    std::error_code none;
+    for (const fs::directory_entry &e : fs::recursive_directory_iterator(path_ + "/rows", none))
+        if (e.is_regular_file(none) && e.path().extension() != ".json") fs::remove(e.path(), none);
 }
 
 results_folder results_folder::of_task(const std::string &path)
@@ -91,7 +93,8 @@ std::optional<class_run> results_folder::run() const
                 text_at(document, "backend"),
                 text_at(document, "held_back_seed"),
                 member(document, "without_sandbox") == true,
-                {}};
+                {},
+                text_at(document, "tool")};
     for (const auto &[lab, digest] : member(document, "graders").items())
         if (digest.is_string()) r.graders[lab] = digest;
     return r;
@@ -101,14 +104,14 @@ void results_folder::begin(const class_run &run)
 {
     id_ = run.id;
     const json document = {{"schema", run_schema},
-                           {"tool", tool_version},
+                           {"tool", run.tool},
                            {"id", run.id},
                            {"seed", run.seed},
                            {"backend", run.backend},
                            {"without_sandbox", run.without_sandbox},
                            {"held_back_seed", run.held_back_seed},
                            {"graders", run.graders}};
-    write_atomically(path_ + "/run.json", document.dump(1) + "\n");
+    write_atomically(path_ + "/run.json", document.dump(1) + "\n", durability::durable);
 }
 
 std::string results_folder::row_path(const class_work &w) const
@@ -121,12 +124,16 @@ std::string results_folder::row_path(const class_work &w) const
 
 void results_folder::restore(class_work &w, bool faults) const
 {
+    if (w.row.sha256.empty()) return;
     const json kept = read_json(row_path(w));
     if (text_at(kept, "schema") != row_schema) return;
     grade_row row = row_in(member(kept, "row"));
+    if (row.handed_in.empty()) // it was not known then
+        row.handed_in = w.row.handed_in, row.time_of_commit = w.row.time_of_commit;
     w.row.handed_in = row.handed_in, w.row.time_of_commit = row.time_of_commit;
     if (text_at(kept, "run") != id_) return;
-    if (const json &part = member(kept, "simulator"); part.is_object()) {
+    if (const json &part = member(kept, "simulator");
+        part.is_object() && !(faults && row.without_grade())) {
         graded g;
         g.document = member(part, "document");
         g.status = static_cast<int>(number_at(part, "status"));
@@ -135,7 +142,7 @@ void results_folder::restore(class_work &w, bool faults) const
         if (invalid(g.document).empty()) w.by_simulator = std::move(g);
         return;
     }
-    if (row.without_grade() && !faults) return;
+    if (row.status.empty() || (row.without_grade() && !faults)) return;
     // These depend on the dates and names of today.
     row.file = w.row.file, row.student = w.row.student, row.known_as = w.row.known_as,
     row.late_days = {};
@@ -145,15 +152,17 @@ void results_folder::restore(class_work &w, bool faults) const
 
 void results_folder::keep(const class_work &w) const
 {
+    if (w.row.sha256.empty()) return;
     json document = {{"schema", row_schema}, {"run", id_}, {"row", row_as_json(w.row)}};
-    if (!w.finished && w.by_simulator)
+    if (w.by_simulator && (!w.finished || w.row.without_grade()))
         document["simulator"] = {{"document", w.by_simulator->document},
                                  {"status", w.by_simulator->status},
                                  {"from_grader", w.by_simulator->from_grader},
                                  {"said", w.by_simulator->said}};
     const std::string path = row_path(w);
-    fs::create_directories(fs::path(path).parent_path());
-    write_atomically(path, document.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+    make_folder(fs::path(path).parent_path().string());
+    write_atomically(path, document.dump(-1, ' ', false, json::error_handler_t::replace) + "\n",
+                     durability::durable);
 }
 
 } // namespace cli

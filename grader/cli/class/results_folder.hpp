@@ -21,7 +21,8 @@ struct class_run {
     std::string seed, backend;
     std::string held_back_seed; // empty: no lab has held-back cases
     bool without_sandbox = false;
-    std::map<std::string, std::string> graders; // the SHA-256 of each lab's grader
+    std::map<std::string, std::string> graders; // a digest of all that grades each lab
+    std::string tool = tool_version;
 };
 
 class results_folder {
@@ -36,15 +37,20 @@ public:
 
     // The run that the folder holds; nothing if it is new. Throws usage_error if it cannot be read.
     std::optional<class_run> run() const;
+    // Removes what a process left of a file when it was killed. Only while no job of a cluster
+    // writes rows.
+    void sweep() const;
     // Begins a run, or goes on with one. Rows of other runs give no grade from now on, only the
     // time when a file was handed in.
     void begin(const class_run &run);
 
     // Takes what another process has kept for this file, by owner, lab and SHA-256: a finished row,
     // the simulator's part, and always the time when the file was handed in. A row that a fault
-    // left without a grade is taken only with `faults`, so that it is graded again.
+    // left without a grade is taken only with `faults`, so that it is graded again. Nothing is kept
+    // of what has no digest, such as a link: it is refused at once, and cannot be told from others.
     void restore(class_work &w, bool faults = false) const;
-    // Keeps a finished row, or the simulator's part. Throws machine_error.
+    // Keeps a finished row, or the simulator's part; both if a fault on the GPU left no grade.
+    // Throws machine_error.
     void keep(const class_work &w) const;
 
     const std::string &path() const { return path_; }

@@ -203,14 +203,6 @@ std::string file_name_for(const std::string &student, std::set<std::string> &tak
     return name + ".cpp";
 }
 
-void make_folder(const std::string &folder)
-{
-    std::error_code problem;
-    fs::create_directories(folder, problem);
-    if (problem)
-        throw machine_error(fmt::format("{} cannot be made: {}", folder, lower(problem.message())));
-}
-
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
 std::string pairs_said(const std::string &lab, const file_comparison &found, std::size_t all_files,
@@ -334,13 +326,13 @@ std::string compare_class(const toolchain &t, const std::vector<std::string> &la
     for (const std::string &name : labs) {
         const lab &l = lab_called(t, name);
         const std::string original = original_stub(t, l).text;
-        given[name] = {original.empty() ? text_to_grade(t.stub(l)) : original,
-                       text_to_grade(t.source(l, "naive"))};
+        given[name] = {original.empty() ? text_to_grade(t.stub(l)).value_or("") : original,
+                       text_to_grade(t.source(l, "naive")).value_or("")};
     }
     std::vector<compared_file> files;
     std::string too_long;
     for (const grade_row &row : rows) {
-        std::string text = text_to_grade(row.file);
+        std::string text = text_to_grade(row.file).value_or("");
         if (text.size() > max_bytes)
             too_long += fmt::format("{}{}", too_long.empty() ? "" : ", ", row.student);
         else

@@ -65,7 +65,9 @@ void submit(const results_folder &folder, const std::vector<class_work *> &work,
             const std::string &arguments)
 {
     const fs::path own = fs::path(folder.path()) / "slurm";
-    fs::create_directories(own);
+    make_folder(own.string());
+    std::string literal = own.string(); // sbatch replaces %A and the like
+    replace_all(literal, "%", "%%");
     // Jobs that are still in the queue keep the list that they were given.
     std::string list;
     for (int k = 0; list.empty() || fs::exists(list); ++k)
@@ -79,7 +81,7 @@ void submit(const results_folder &folder, const std::vector<class_work *> &work,
                        "--parsable",
                        "--job-name=" + job_name(folder),
                        fmt::format("--array=0-{}", count - 1),
-                       "--output=" + (own / "%A_%a.log").string(),
+                       "--output=" + literal + "/%A_%a.log",
                        "--requeue"};
         for (const std::string &word : words_between_blanks(arguments)) c.arguments.push_back(word);
         c.arguments.push_back(fmt::format("--wrap=CUDA_WORKBOOK_TOOLCHAIN={} exec {} class-task {} "
@@ -116,6 +118,10 @@ void pause(std::chrono::milliseconds time)
 template <typename F> std::vector<class_work *>
 without_result(const results_folder &folder, const std::vector<class_work *> &work, F is_open)
 {
+    // NFS remembers for a while that a name is missing, until the folder is listed.
+    std::error_code none;
+    for (fs::recursive_directory_iterator e(folder.path() + "/rows", none), end; e != end;)
+        e.increment(none);
     std::vector<class_work *> open;
     for (class_work *w : work) {
         if (is_open(*w)) folder.restore(*w);
@@ -132,7 +138,7 @@ template <typename F> void wait_for_jobs(const results_folder &folder,
 {
     using std::chrono::milliseconds;
     constexpr milliseconds longest(10'000);
-    constexpr int max_silent = 60, extra_looks = 3;
+    constexpr int max_silent = 60, extra_looks = 6;
     int silent = 0, empty = 0;
     for (milliseconds time(500); empty < extra_looks; time = std::min(time * 2, longest)) {
         const std::vector<class_work *> open = without_result(folder, work, is_open);

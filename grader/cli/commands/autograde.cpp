@@ -85,7 +85,8 @@ void print_row(const grade_row &row, int student, int lab, const terminal &out)
     fmt::print("{}{}{}{}{}\n", padded(row.student, student), padded(row.lab, lab),
                padded(points_shown(row), points_width),
                padded(row.without_grade() ? "" : clock_shown(row.clock), clock_width), what);
-    if (!row.problem.empty()) fmt::print("    {}\n", wrapped(row.problem, out.width, 4));
+    if (const std::string said = row.remarks(); !said.empty())
+        fmt::print("    {}\n", wrapped(said, out.width, 4));
 }
 
 // Lists open points for review by an instructor: a submission can leave a case open by itself.
@@ -167,15 +168,32 @@ std::string results_path(const autograde_options &wanted, const fs::path &handed
     return path.string();
 }
 
+// Returns the SHA-256 of what a lab's grades depend on. naive's program is not reproducible, so its
+// source stands for it.
+std::string grader_digest(const toolchain &t, const lab &l, const std::string &backend)
+{
+    std::vector<std::string> files = {t.grader(l), t.simulated_device(), t.header(l),
+                                      t.source(l, "naive")};
+    std::error_code none;
+    if (backend != "sim")
+        for (const auto &e : fs::directory_iterator(fs::path(t.source_root) / gates_folder, none))
+            files.push_back(e.path().string());
+    std::ranges::sort(files);
+    std::string digests;
+    for (const std::string &file : files)
+        if (fs::is_regular_file(file, none)) digests += sha256(read_text(file));
+    return sha256(digests);
+}
+
 // Goes on with the run that the folder holds, with its seed, or begins one. `wanted_seed`: empty
 // unless the user chose one.
 void enter(results_folder &folder, const toolchain &t, const std::vector<std::string> &labs,
            const autograde_options &wanted, const std::string &wanted_seed, grade_options &options)
 {
-    class_run now{choose_seed({}),        options.seed,           options.backend,
-                  options.held_back_seed, wanted.without_sandbox, {}};
+    class_run now{choose_seed({}),        options.seed, options.backend, options.held_back_seed,
+                  wanted.without_sandbox, {},           tool_version};
     for (const std::string &name : labs)
-        now.graders[name] = sha256(read_text(t.grader(lab_called(t, name))));
+        now.graders[name] = grader_digest(t, lab_called(t, name), options.backend);
     if (const std::optional<class_run> kept = folder.run(); kept && !wanted.anew) {
         auto differs = [&](const std::string &what) {
             return usage_error(
@@ -184,10 +202,13 @@ void enter(results_folder &folder, const toolchain &t, const std::vector<std::st
                             "whose points move",
                             shell_word(folder.path()), what));
         };
+        if (kept->tool != now.tool) throw differs("by version " + kept->tool);
         if (wanted_seed.empty()) options.seed = kept->seed;
-        if (wanted.held_back_seed.empty()) options.held_back_seed = kept->held_back_seed;
+        const bool held_back = !kept->held_back_seed.empty(); // in a lab of the earlier calls
+        if (held_back && wanted.held_back_seed.empty())
+            options.held_back_seed = kept->held_back_seed;
         if (options.seed != kept->seed) throw differs("with seed " + kept->seed);
-        if (options.held_back_seed != kept->held_back_seed)
+        if (held_back && options.held_back_seed != kept->held_back_seed)
             throw differs("with another --held-back-seed");
         if (options.backend != kept->backend) throw differs("on backend " + kept->backend);
         if (kept->without_sandbox != wanted.without_sandbox)
@@ -197,7 +218,7 @@ void enter(results_folder &folder, const toolchain &t, const std::vector<std::st
                 at != kept->graders.end() && at->second != digest)
                 throw differs(fmt::format("by another grader of {}", lab));
         now.id = kept->id, now.seed = kept->seed;
-        now.held_back_seed = kept->held_back_seed;
+        now.held_back_seed = options.held_back_seed;
         now.graders.insert(kept->graders.begin(), kept->graders.end());
     }
     folder.begin(now);
@@ -277,17 +298,34 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
         progress.say("waiting for another autograde with the same results");
     });
     enter(folder, t, names, wanted, wanted_seed, options);
+    if (!by_slurm) folder.sweep();
 
+    std::string unkept; // why a row is not in the results folder; empty: all are
+    std::mutex keeping;
+    auto keep = [&](const class_work &w) {
+        try {
+            folder.keep(w);
+        } catch (const machine_error &e) { // its disk is full: the grade still gets its row
+            const std::lock_guard lock(keeping);
+            unkept = e.what();
+        }
+    };
+    for (class_entry &e : all) {
+        for (class_work &w : e.files) {
+            if (w.finished) continue;
+            folder.restore(w);
+            // The times of all files decide which is the newest, also in a later run.
+            if (e.files.size() > 1 && !w.finished) keep(w);
+        }
+        if (wanted.which == which_file::newest) e.choose_newest();
+    }
     mark_copies(t, all);
     std::map<std::string, todo_list> todos;
     for (const std::string &name : names) todos.emplace(name, todos_of(t, lab_called(t, name)));
     std::vector<class_work *> files;
     std::vector<std::size_t> entry_of; // by file
     for (std::size_t i = 0; i < all.size(); ++i)
-        for (class_work &w : all[i].files) {
-            if (!w.finished) folder.restore(w);
-            files.push_back(&w), entry_of.push_back(i);
-        }
+        for (class_work &w : all[i].files) files.push_back(&w), entry_of.push_back(i);
 
     terminal out = detect_terminal(1);
     if (!handed.skipped.empty())
@@ -298,23 +336,13 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
     std::vector<grade_row> rows;
     kept_table csv{"--csv", wanted.csv_file}, document{"--json", wanted.json_file};
     std::string unprinted; // why a row was not printed; empty: all rows were
-    std::string unkept;    // why a row is not in the results folder; empty: all are
-    std::mutex keeping;
-    auto keep = [&](const class_work &w) {
-        try {
-            folder.keep(w);
-        } catch (const machine_error &e) { // its disk is full: the grade still gets its row
-            const std::lock_guard lock(keeping);
-            unkept = e.what();
-        }
-    };
     auto report = [&](std::size_t i) {
         if (i + 1 < files.size() && entry_of[i + 1] == entry_of[i]) return;
         progress.clear();
         rows.push_back(all[entry_of[i]].row());
         grade_row &row = rows.back();
-        if (due.any() && !row.handed_in.empty())
-            row.late_days = due.late_days(row.student, row.lab, *time_in(row.handed_in));
+        if (const auto at = time_in(row.handed_in); at && due.any())
+            row.late_days = due.late_days(row.student, row.lab, *at);
         if (!csv.file.empty()) csv.keep(rows.size(), as_csv(rows, options.backend, options.seed));
         try {
             print_row(row, student, lab, out);
@@ -325,7 +353,7 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
     if (by_slurm) {
         std::vector<class_work *> unfinished;
         for (class_work *w : files)
-            if (!w->finished) unfinished.push_back(w);
+            if (!w->finished && !w->row.sha256.empty()) unfinished.push_back(w);
         grade_by_slurm(folder, unfinished, options, wanted.slurm, progress);
         for (class_work *w : files) w->by_simulator.reset();
     }
@@ -342,7 +370,7 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
             class_work &w = *files[i];
             if (!fresh[i]) return;
             grade_without_gpu(t, w, options, todos.at(w.of->name));
-            keep(w);
+            if (w.finished || w.by_simulator) keep(w); // else it is only compiled
         },
         [&](std::size_t i) {
             if (fresh[i]) left.one_done();

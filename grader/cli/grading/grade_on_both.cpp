@@ -48,12 +48,18 @@ private:
     counts sum_;
 };
 
+std::string messages_of(const graded &run)
+{
+    std::string text;
+    for (const lab_view &l : labs_of(run.document))
+        for (const case_view &c : l.cases) text += c.message + "\n";
+    return text;
+}
+
 // A GPU's run that came to nothing is told, and costs the submission nothing.
 void tell_fault(graded &g, const graded &run)
 {
-    if (run.from_grader || run.status != infrastructure) return;
-    for (const lab_view &l : labs_of(run.document))
-        for (const case_view &c : l.cases) g.said += c.message + "\n";
+    if (!run.from_grader && run.status == infrastructure) g.said += messages_of(run);
 }
 
 bool any_disagreement(const graded &a, const graded &b)
@@ -95,11 +101,16 @@ graded with_gpu(const toolchain &t, const lab &l, const subject &what,
 } // namespace
 
 graded add_gpu(const toolchain &t, const lab &l, const subject &what,
-               const prepared_grade &prepared, graded by_simulator, const grade_options &options)
+               const prepared_grade &prepared, std::optional<graded> by_simulator,
+               const grade_options &options)
 {
-    if (!prepared.workers.contains("gpu") || !by_simulator.from_grader) return by_simulator;
+    if (by_simulator && (!prepared.workers.contains("gpu") || !by_simulator->from_grader))
+        return *by_simulator;
     const graded gpu = grade_prepared(t, l, what, prepared, on("gpu", options));
-    return with_gpu(t, l, what, prepared, std::move(by_simulator), gpu, options);
+    if (!gpu.from_grader && prepared.refused.is_null())
+        throw machine_error("on the GPU nothing was graded: " + messages_of(gpu));
+    if (!by_simulator) return gpu;
+    return with_gpu(t, l, what, prepared, std::move(*by_simulator), gpu, options);
 }
 
 graded grade_on_both(const toolchain &t, const lab &l, const subject &what,

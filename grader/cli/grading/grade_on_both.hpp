@@ -3,6 +3,8 @@
 
 #include "grader_run.hpp"
 
+#include <optional>
+
 namespace cli {
 
 // Grades on the simulator and, beside it, on the GPU, where times are taken once the simulator is
@@ -11,8 +13,10 @@ graded grade_on_both(const toolchain &t, const lab &l, const subject &what,
                      const prepared_grade &prepared, const grade_options &options,
                      const grade_progress &progress);
 
-// Adds the GPU's part to a grade of the simulator.
+// Grades on the GPU, and adds that to the simulator's grade if there is one. Throws machine_error,
+// with the reason, if the GPU's run came to nothing.
 graded add_gpu(const toolchain &t, const lab &l, const subject &what,
-               const prepared_grade &prepared, graded by_simulator, const grade_options &options);
+               const prepared_grade &prepared, std::optional<graded> by_simulator,
+               const grade_options &options);
 
 } // namespace cli

@@ -54,6 +54,11 @@ void grade_row::add_problem(const std::string &words)
     problem += on_one_line(words, 4000, ' ');
 }
 
+std::string grade_row::remarks() const
+{
+    return remark + (remark.empty() || problem.empty() ? "" : "; ") + problem;
+}
+
 std::string as_csv(const std::vector<grade_row> &rows, const std::string &backend,
                    const std::string &seed)
 {
@@ -80,7 +85,7 @@ std::string as_csv(const std::vector<grade_row> &rows, const std::string &backen
                                           number(row, row.held_back.open),
                                           verdict_words(row),
                                           row.first_failure,
-                                          row.problem,
+                                          row.remarks(),
                                           on_one_line(row.file, 1000),
                                           row.handed_in,
                                           row.late_days ? std::to_string(*row.late_days) : "",
@@ -118,6 +123,7 @@ json row_as_json(const grade_row &row)
             {"late_days", row.late_days ? json(*row.late_days) : json()},
             {"status", row.status},
             {"problem", row.problem},
+            {"remark", row.remark},
             {"points", number(row.points)},
             {"max_points", row.max_points},
             {"open_points", number(row.open_points)},
@@ -141,6 +147,7 @@ grade_row row_in(const json &from)
     if (member(from, "late_days").is_number())
         row.late_days = static_cast<int>(number_at(from, "late_days"));
     row.status = text_at(from, "status"), row.problem = text_at(from, "problem");
+    row.remark = text_at(from, "remark");
     row.points = number_at(from, "points"), row.max_points = number_at(from, "max_points");
     row.open_points = number_at(from, "open_points");
     auto sums = [&](const char *key) -> point_sums {

@@ -16,8 +16,9 @@ struct grade_row {
     std::string student, lab, file;
     course_identity known_as = {};
     std::string status; // a result's: pass, fail, error, skipped; or missing, unreadable
-    // Remarks on the file, why it is missing, and what its first failure is about; one line.
+    // Why the file is missing, and what its first failure is about; one line.
     std::string problem;
+    std::string remark = {}; // for staff alone: it may name other students
     double points = 0, max_points = 0, open_points = 0; // without the clock's
     point_sums clock = {}, held_back = {};
     std::vector<std::string> open;       // why points are open, one sentence per reason
@@ -31,6 +32,7 @@ struct grade_row {
     // After a fault of ours, or if nobody can read what was handed in.
     bool without_grade() const { return status == "error" || status == "unreadable"; }
     void add_problem(const std::string &words);
+    std::string remarks() const; // both, for staff
 };
 
 // Comma-separated, with a header line. Words that a spreadsheet would take for formulas are

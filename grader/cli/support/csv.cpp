@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <string_view>
 
 namespace cli {
 
@@ -93,7 +94,10 @@ std::vector<csv_row> parse_csv(const std::string &text, const std::string &shown
 std::vector<csv_row> read_csv(const std::string &path, const std::vector<std::string> &header)
 {
     if (!std::filesystem::exists(path)) return {};
-    std::vector<csv_row> rows = parse_csv(read_text(path), path);
+    std::string text = read_text(path);
+    if (constexpr std::string_view mark = "\xef\xbb\xbf"; text.starts_with(mark))
+        text.erase(0, mark.size()); // of Excel's "CSV UTF-8"
+    std::vector<csv_row> rows = parse_csv(text, path);
     for (const csv_row &row : rows) {
         if (row.line == 1 && row.words != header)
             throw machine_error(

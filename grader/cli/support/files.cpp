@@ -92,6 +92,13 @@ void write_atomically(const std::string &path, const std::string &text, durabili
     throw machine_error(cannot_write(path, reason));
 }
 
+void make_folder(const std::string &folder)
+{
+    std::error_code problem;
+    fs::create_directories(folder, problem);
+    if (problem) throw machine_error(cannot_write(folder, problem.value()));
+}
+
 void require_room(const std::string &folder)
 {
     constexpr off_t room = 16 << 20;
@@ -121,7 +128,7 @@ std::string temporary_folder()
 
 temporary_name::temporary_name(const std::string &folder) : path_(folder + "/result.XXXXXX")
 {
-    fs::create_directories(folder);
+    make_folder(folder);
     const grading::owned_fd fd(mkstemp(path_.data()));
     if (fd.get() < 0) throw machine_error(cannot_write(folder, errno));
     unlink(path_.c_str());

@@ -22,6 +22,9 @@ enum class durability { usual, durable };
 void write_atomically(const std::string &path, const std::string &text,
                       durability how = durability::usual);
 
+// Makes the folder and those above it, as far as they are missing. Throws machine_error.
+void make_folder(const std::string &folder);
+
 // Throws machine_error if the folder has no room for a file of 16 MiB, as compilers write them.
 void require_room(const std::string &folder);
 

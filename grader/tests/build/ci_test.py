@@ -32,6 +32,7 @@ autograde)
     cat "$CLASS" >"$json"
     [ ! -f "$FAULT" ] || exit 99 ;;
 convert)
+    case "$*" in *"--to github"*) [ ! -f "$FULL" ] || exit 2 ;; esac
     shift 2
     echo "::error title=$2::annotated" >"$CALLS.said"
     while [ $# -gt 0 ]; do
@@ -223,6 +224,28 @@ class the_script(in_a_folder):
         self.give(["ada"])
         self.assertIn("::annotated", self.graded(GITHUB_STEP_SUMMARY=summary).stdout)
         self.assertIn("--to github", self.calls.read_text())
+
+    def test_a_summary_without_room_ends_no_class(self):
+        full = self.folder / "full"
+        full.touch()
+        done = self.graded(GITHUB_STEP_SUMMARY=str(self.folder / "summary"), FULL=str(full))
+        self.assertIn("The step's summary ends before row 1.", done.stdout)
+        self.assertEqual(self.calls.read_text().count("--to github"), 1)
+        self.assertEqual(len(list((self.results / "students").iterdir())), 6)
+
+    def test_of_very_many_files_some_are_graded_at_their_own_times(self):
+        one = self.handed_in / "ada"
+        (one / "labs").mkdir(parents=True)
+        for number in range(1500):
+            (one / f"{number:0200}.cu").touch()
+            os.utime(one / f"{number:0200}.cu", (1e9, 1e9))
+        kept = self.folder / "kept"
+        (self.top / "workbook").write_text(f'#!/bin/sh\ncp -a "$2" "{kept}"\n' + PROGRAM.partition("\n")[2])
+        self.handed_in = one
+        self.graded()
+        found = list(kept.rglob("*.cu"))
+        self.assertEqual(len(found), 1000)
+        self.assertEqual({path.stat().st_mtime for path in found}, {1e9})
 
     def test_wrong_words_are_named(self):
         for words, named in ((["grade", "a", "02"], "2 words"), (["grade", "--quick", "a", "02", "r"], "--quick"),

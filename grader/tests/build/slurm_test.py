@@ -6,6 +6,7 @@ neither is possible.
 """
 
 import csv
+import json
 import os
 import secrets
 import shutil
@@ -129,10 +130,18 @@ class Cluster:
 
 
 def rows_of(table):
-    """The rows without what may differ: their order, and what a machine without a GPU says of its clock."""
     with open(table, newline="") as f:
-        return {row["student"]: (row["status"], row["points"], row["open_points"], row["verdicts"], row["late_days"])
-                for row in csv.DictReader(f)}
+        return {row["student"]: row for row in csv.DictReader(f)}
+
+
+def graded_in(results):
+    """Each student's grade, on the simulator where a GPU has still to complete it."""
+    grades = {}
+    for file in (results / "rows").rglob("*.json"):
+        kept = json.loads(file.read_text())
+        grade = kept["simulator"]["document"]["labs"][0] if "simulator" in kept else kept["row"]
+        grades[kept["row"]["student"]] = [grade[key] for key in ("status", "points", "max_points", "open_points")]
+    return grades
 
 
 @unittest.skipUnless((TOP / "solutions" / LAB).is_dir(), "a student edition has no worked solutions")
@@ -166,10 +175,16 @@ class slurm(in_a_folder):
         first.send_signal(signal.SIGKILL)
         first.wait()
         again = subprocess.run(by_slurm, env=cluster.env)
-        self.assertEqual(again.returncode, 0)
+        self.assertEqual(again.returncode, 99, "a GPU that is none is a fault of the machine")
         arrays = {log.name.split("_")[0] for log in (self.folder / "slurm/slurm").glob("*.log")}
-        self.assertEqual(len(arrays), 2, "one on the simulator, one on the GPU, and none twice")
-        self.assertEqual(rows_of(self.folder / "slurm.csv"), rows_of(self.folder / "local.csv"))
+        self.assertEqual(len(arrays), 3, "one on the simulator, none of it twice, and two on the GPU")
+        self.assertEqual(graded_in(self.folder / "slurm"), graded_in(self.folder / "local"))
+        rows, expected = rows_of(self.folder / "slurm.csv"), rows_of(self.folder / "local.csv")
+        self.assertEqual({student: row["status"] for student, row in rows.items()},
+                         {"ada": "error", "carl": "error", "emmy": "fail", "leonhard": "error", "nobody": "missing"})
+        self.assertIn("on the GPU nothing was graded: ", rows["ada"]["problem"])
+        for student, row in rows.items():
+            self.assertEqual(row["late_days"], expected[student]["late_days"])
 
 
 if __name__ == "__main__":

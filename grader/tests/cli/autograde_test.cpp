@@ -130,4 +130,8 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
     CHECK(contains(table, "killed by SIGSEGV"));
     document = json::parse(read_text(wanted.json_file));
     CHECK(document["rows"][2]["points"].is_null()); // a spreadsheet does not add it up
+    // Whose file another's equals is not for that student.
+    CHECK(contains(document["rows"][2]["remark"].get<std::string>(), "Gauss Carl_17's"));
+    document["rows"][2].erase("result");
+    CHECK_FALSE(contains(result_of_student(document, "b c").dump(), "Gauss"));
 }

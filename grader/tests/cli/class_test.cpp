@@ -73,6 +73,25 @@ timestamp at(const char *words)
     return *time;
 }
 
+class time_zone {
+public:
+    explicit time_zone(const char *name)
+    {
+        if (const char *before = getenv("TZ")) was_ = before;
+        setenv("TZ", name, 1);
+        tzset();
+    }
+    ~time_zone()
+    {
+        was_ ? setenv("TZ", was_->c_str(), 1) : unsetenv("TZ");
+        tzset();
+    }
+    time_zone(const time_zone &) = delete;
+
+private:
+    std::optional<std::string> was_;
+};
+
 grade_options sim_options()
 {
     grade_options options;
@@ -118,6 +137,27 @@ TEST_CASE("a begun day is a late day, and an extension moves the due date of its
     CHECK(late("carl", "02_scaling", "2026-12-05T12:00:00Z") == 0);
     CHECK(late("carl", "03_x", "2026-12-05T12:00:00Z") == 4);
     CHECK_FALSE(due_dates("", "", students, labs).any());
+}
+
+TEST_CASE("a day has 23 or 25 hours where the clocks are changed, and an hour may be missing")
+{
+    const time_zone middle_europe("CET-1CEST,M3.5.0,M10.5.0/3");
+    CHECK_FALSE(time_in("2026-03-29T02:30").has_value());
+    project p;
+    // As Excel writes it, with a byte order mark.
+    const std::string file = p.put("extensions.csv", "\xef\xbb\xbfstudent,lab,due\r\nbob,,+3\r\n");
+    const std::vector<std::string> students = {"ada", "bob"}, labs = {"02_scaling"};
+    const due_dates autumn("2026-10-24", file, students, labs),
+        spring("2026-03-28", "", students, labs);
+    auto late = [&](const due_dates &due, const char *who, const char *when) {
+        return due.late_days(who, "02_scaling", at(when));
+    };
+    CHECK(late(autumn, "ada", "2026-10-25T23:30") == 1);
+    CHECK(late(autumn, "ada", "2026-10-26T00:00:00") == 2);
+    CHECK(late(autumn, "bob", "2026-10-27T23:30") == 0);
+    CHECK(late(autumn, "bob", "2026-10-28T00:00:00") == 1);
+    CHECK(late(spring, "ada", "2026-03-29T23:59:59") == 1);
+    CHECK(late(spring, "ada", "2026-03-30T00:00:00") == 2);
 }
 
 TEST_CASE("a wrong line of the extensions is named, since it would quietly extend nothing")
@@ -181,6 +221,46 @@ TEST_CASE("a file's time is that of its last commit, and nothing in the reposito
     CHECK_FALSE(time_of(file, folder).of_commit);
 }
 
+TEST_CASE("what a repository cannot say, or says to do harm, is no time of a commit")
+{
+    if (find_program("git").empty()) return;
+    project p;
+    p.put("ada/stub.cu", "one\n");
+    auto git = [&](const char *folder, std::vector<std::string> words) {
+        words.insert(words.begin(), {"-c", "user.name=a", "-c", "user.email=a@b"});
+        REQUIRE(run_git(p.root + "/" + folder, words).ok());
+    };
+    auto commit = [&](const char *folder, const char *when) {
+        setenv("GIT_COMMITTER_DATE", when, 1);
+        git(folder, {"add", "."});
+        git(folder, {"commit", "-qm", "x"});
+        unsetenv("GIT_COMMITTER_DATE");
+    };
+    auto time_in_folder = [&](const std::string &folder) {
+        return time_of(p.root + "/" + folder + "/stub.cu", p.root + "/" + folder);
+    };
+    git("ada", {"init", "-q"});
+    commit("ada", "2026-11-01T10:00:00Z");
+    p.put("ada/readme", "x\n");
+    commit("ada", "2026-11-20T10:00:00Z");
+    // A shallow clone seems to have made each file in its first commit.
+    git("ada", {"clone", "-q", "--depth", "1", "file://" + p.root + "/ada", p.root + "/shallow"});
+    CHECK_THROWS_WITH_AS(time_in_folder("shallow"), doctest::Contains("is shallow"), machine_error);
+    git("ada", {"pack-refs", "--all"});
+    CHECK(rfc3339(time_in_folder("ada").at) == "2026-11-01T10:00:00Z");
+    std::filesystem::resize_file(p.root + "/ada/.git/packed-refs", 2 << 20);
+    CHECK_FALSE(time_in_folder("ada").of_commit);
+
+    p.put("carl/stub.cu", "one\n");
+    git("carl", {"init", "-q", "--object-format=sha256"});
+    commit("carl", "2026-11-01T10:00:00Z");
+    CHECK(rfc3339(time_in_folder("carl").at) == "2026-11-01T10:00:00Z");
+    p.put("carl/stub.cu", "two\n");
+    commit("carl", "@999999999999 +0000");
+    CHECK_FALSE(time_in_folder("carl").of_commit);
+    CHECK(rfc3339(999'999'999'999).empty());
+}
+
 TEST_CASE("a class goes on where it was killed, and a changed file is graded again" *
           doctest::skip(no_sandbox))
 {
@@ -226,6 +306,33 @@ TEST_CASE("a class goes on where it was killed, and a changed file is graded aga
     CHECK(contains(read_text(wanted.csv_file), ",2026-11-30T12:00:00Z,0,sim,2,"));
 }
 
+TEST_CASE("an empty file has its own grade, and of what cannot be graded nothing is kept" *
+          doctest::skip(no_sandbox))
+{
+    class_project p;
+    project handed;
+    handed.put("in/ada/stub.cu", "");
+    handed.put("in/carl/stub.cu", "");
+    std::filesystem::create_directory(handed.root + "/in/emmy");
+    const std::string link = handed.root + "/in/emmy/stub.cu";
+    std::filesystem::create_symlink("/etc/passwd", link);
+    autograde_options wanted;
+    wanted.folder = handed.root + "/in";
+    wanted.csv_file = handed.root + "/grades.csv";
+    CHECK(autograde_command(p.tools, {}, sim_options(), wanted) == passed);
+    std::string table = read_text(wanted.csv_file);
+    CHECK(contains(table, "\nada,02_scaling,fail,0,3,"));
+    CHECK_FALSE(contains(table, "byte for byte"));
+    CHECK(contains(table, "is a symbolic link"));
+    std::filesystem::remove(link);
+    handed.put("in/emmy/stub.cu", "");
+    std::filesystem::resize_file(link, 20 << 20);
+    CHECK(autograde_command(p.tools, {}, sim_options(), wanted) == passed);
+    table = read_text(wanted.csv_file);
+    CHECK_FALSE(contains(table, "is a symbolic link"));
+    CHECK(contains(table, "is larger than 256 KiB"));
+}
+
 TEST_CASE("a results folder is not made over other things, nor among the submissions" *
           doctest::skip(no_sandbox))
 {
@@ -242,6 +349,40 @@ TEST_CASE("a results folder is not made over other things, nor among the submiss
     CHECK_THROWS_WITH_AS(autograde_command(p.tools, {}, sim_options(), wanted),
                          doctest::Contains("name one outside"), usage_error);
     CHECK(read_text(handed.root + "/thesis/chapter.tex") == "x");
+    CHECK_FALSE(std::filesystem::exists(handed.root + "/thesis/.lock"));
+}
+
+TEST_CASE("a run is gone on with in its own conditions, a lab with held-back cases too")
+{
+    class_project p;
+    project handed;
+    std::filesystem::create_directories(handed.root + "/in/ada");
+    handed.put("in.results/run.json.Xx1234", ""); // of a process that was killed
+    p.tools.labs.push_back(p.only_lab());
+    p.tools.labs[1].name = "03_held";
+    p.script("build/grade.03_held", "echo \"3 points, and 0 of the clock, in 1 cases; 2 points\"");
+    autograde_options wanted;
+    wanted.folder = handed.root + "/in";
+    wanted.without_sandbox = true;
+    grade_options options = sim_options();
+    CHECK(autograde_command(p.tools, {"02_scaling"}, options, wanted) == passed);
+    const std::string run = wanted.folder + ".results/run.json";
+    CHECK(json::parse(read_text(run))["held_back_seed"] == "");
+    CHECK(autograde_command(p.tools, {"03_held"}, options, wanted) == passed);
+    const std::string seed = json::parse(read_text(run))["held_back_seed"];
+    CHECK_FALSE(seed.empty());
+    CHECK(autograde_command(p.tools, {"03_held"}, options, wanted) == passed);
+    CHECK(json::parse(read_text(run))["held_back_seed"] == seed);
+
+    // The simulator's program judges, too.
+    p.script("build/cudasim-device", "exit 1");
+    CHECK_THROWS_WITH_AS(autograde_command(p.tools, {"02_scaling"}, options, wanted),
+                         doctest::Contains("by another grader of 02_scaling"), usage_error);
+    json document = json::parse(read_text(run));
+    document["tool"] = "0.0.9";
+    write_atomically(run, document.dump());
+    CHECK_THROWS_WITH_AS(autograde_command(p.tools, {"02_scaling"}, options, wanted),
+                         doctest::Contains("by version 0.0.9"), usage_error);
 }
 
 TEST_CASE("of several files the newest or the best counts, if the instructor says so" *
@@ -269,6 +410,12 @@ TEST_CASE("of several files the newest or the best counts, if the instructor say
     CHECK(contains(table, "\nada,02_scaling,pass,3,3,"));
     CHECK(contains(table, "the best of 2 files"));
     CHECK(p.graded() == 2); // the newest was graded before
+    // Times are kept of both, so another download makes neither the newest.
+    set_time(first, at("2026-12-24T12:00:00Z"));
+    wanted.which = which_file::newest;
+    CHECK(autograde_command(p.tools, {}, sim_options(), wanted) == passed);
+    CHECK(contains(read_text(wanted.csv_file), "\nada,02_scaling,fail,1,3,"));
+    CHECK(p.graded() == 2);
 }
 
 TEST_CASE("--against says whose points a mended grader moves, and why" * doctest::skip(no_sandbox))

@@ -29,7 +29,8 @@ struct classroom50_submission {
 std::string as_classroom50(const json &document, const classroom50_submission &of);
 
 std::string as_text(const json &document); // lines of 80 columns
-// Workflow commands of GitHub Actions, at most 10, and Markdown of at most `max_bytes`.
+// Workflow commands of GitHub Actions, at most 10 errors and a notice per lab with open points, and
+// Markdown of at most `max_bytes`.
 std::string as_annotations(const json &document);
 std::string as_summary(const json &document, std::size_t max_bytes);
 // Functions with a limit throw usage_error if even the shortest form is longer.
