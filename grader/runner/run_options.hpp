@@ -32,7 +32,7 @@ struct run_options {
     // On gpu: the folder of the GPUs' calibrations, and the hash of the lab's contract that they
     // must be about (speed/calibration.hpp). Empty: every gate is judged.
     std::string gates_folder, contract;
-    std::string clock_lock; // on gpu: the file to lock while times are taken; empty: none
+    std::string clock_lock;       // on gpu: the file to lock while times are taken; empty: none
     bool sandbox = true;          // use the strongest sandbox available
     bool require_sandbox = false; // grade nothing without a sandbox
 };
