@@ -194,8 +194,8 @@ class full_disks(in_a_folder):
         if "cannot shut a submission off" in done.stderr:
             self.skipTest("submissions cannot be shut off here")
         self.assertEqual(done.returncode, 99, done.stdout + done.stderr)
-        for name in names: # each is graded and printed, even if the tables fail
-            self.assertRegex(done.stdout, rf"(?m)^{name} +{lab} +0 / \d+ +0 / \d+ +BUILD_FAILED in build$")
+        for name in names: # each is graded and printed, even if the tables fail; not every lab has a clock
+            self.assertRegex(done.stdout, rf"(?m)^{name} +{lab} +0 / \d+ +(0 / \d+ +)?BUILD_FAILED in build$")
         self.assertIn("rows: cannot write", " ".join(done.stderr.split()))
         rows = list(csv.reader(shown.read_text().splitlines()))
         self.assertIn("open_points", rows[0])
