@@ -168,21 +168,34 @@ std::string results_path(const autograde_options &wanted, const fs::path &handed
     return path.string();
 }
 
-// Returns the SHA-256 of what a lab's grades depend on. naive's program is not reproducible, so its
-// source stands for it.
-std::string grader_digest(const toolchain &t, const lab &l, const std::string &backend)
+std::string digests_of(std::vector<std::string> files)
 {
-    std::vector<std::string> files = {t.grader(l), t.simulated_device(), t.header(l),
-                                      t.source(l, "naive")};
+    std::ranges::sort(files);
+    std::string digests;
+    std::error_code none;
+    for (const std::string &file : files)
+        if (fs::is_regular_file(file, none)) digests += sha256(read_text(file));
+    return digests;
+}
+
+// Returns, by lab, the SHA-256 of what its grades depend on. naive's program is not reproducible,
+// so its source stands for it.
+std::map<std::string, std::string>
+grader_digests(const toolchain &t, const std::vector<std::string> &labs, const std::string &backend)
+{
+    std::vector<std::string> of_all = {t.simulated_device()};
     std::error_code none;
     if (backend != "sim")
         for (const auto &e : fs::directory_iterator(fs::path(t.source_root) / gates_folder, none))
-            files.push_back(e.path().string());
-    std::ranges::sort(files);
-    std::string digests;
-    for (const std::string &file : files)
-        if (fs::is_regular_file(file, none)) digests += sha256(read_text(file));
-    return sha256(digests);
+            of_all.push_back(e.path().string());
+    const std::string shared = digests_of(std::move(of_all));
+    std::map<std::string, std::string> by_lab;
+    for (const std::string &name : labs) {
+        const lab &l = lab_called(t, name);
+        by_lab[name] =
+            sha256(shared + digests_of({t.grader(l), t.header(l), t.source(l, "naive")}));
+    }
+    return by_lab;
 }
 
 // Goes on with the run that the folder holds, with its seed, or begins one. `wanted_seed`: empty
@@ -192,8 +205,7 @@ void enter(results_folder &folder, const toolchain &t, const std::vector<std::st
 {
     class_run now{choose_seed({}),        options.seed, options.backend, options.held_back_seed,
                   wanted.without_sandbox, {},           tool_version};
-    for (const std::string &name : labs)
-        now.graders[name] = grader_digest(t, lab_called(t, name), options.backend);
+    now.graders = grader_digests(t, labs, options.backend);
     if (const std::optional<class_run> kept = folder.run(); kept && !wanted.anew) {
         auto differs = [&](const std::string &what) {
             return usage_error(

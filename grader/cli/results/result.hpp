@@ -71,6 +71,9 @@ struct function_tally {
 // Returns a tally per function, in the order of their first cases. Open cases of the clock are none
 // of `cases`.
 std::vector<function_tally> tallies(const lab_view &l);
+// True if a function that was handed out wrong is as it was: it waits for its turn like one that is
+// not written.
+bool is_as_given(const function_tally &t, const todo_list &todos);
 
 // A document of one lab whose only case says why nothing was run.
 struct offered_points {

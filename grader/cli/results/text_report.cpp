@@ -149,15 +149,10 @@ private:
         return nothing_written(*std::ranges::find(functions_, function, &function_tally::function));
     }
 
-    // A function that was handed out wrong, and is as it was: it waits for its turn like one that
-    // is not written.
-    bool is_given(const function_tally &t) const
-    {
-        return t.passed == 0 && t.skipped == 0 && context_.todos.is_untouched(t.function);
-    }
     bool is_given(const std::string &function) const
     {
-        return is_given(*std::ranges::find(functions_, function, &function_tally::function));
+        return is_as_given(*std::ranges::find(functions_, function, &function_tally::function),
+                           context_.todos);
     }
 
     // All of its TODOs are begun, so that the function runs, and still stores nothing.
@@ -249,7 +244,7 @@ private:
 
     std::string function_line(const function_tally &t) const
     {
-        const bool none = nothing_written(t), given = !none && is_given(t);
+        const bool none = nothing_written(t), given = !none && is_as_given(t, context_.todos);
         const std::string mark = t.passed == t.cases ? good(out_, "ok  ")
                                  : none || given     ? "todo"
                                  : t.faults          ? "err "

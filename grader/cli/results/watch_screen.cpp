@@ -147,8 +147,7 @@ screen table(const lab_view &l, const todo_list &todos, const terminal &out)
     int functions = 18, whats = 22, points = 0;
     for (const function_tally &t : tallies(l)) {
         const bool all = t.passed == t.cases, none = t.not_written == t.cases;
-        const bool given =
-            !none && t.passed == 0 && t.skipped == 0 && todos.is_untouched(t.function);
+        const bool given = !none && is_as_given(t, todos);
         std::string todo = todos.words(t.function);
         std::string what = given          ? "as it was given: " + todo
                            : !none        ? fmt::format("{} of {} cases", t.passed, t.cases)
