@@ -56,7 +56,10 @@ bool offers(const steps &s) { return s.pass > 0 || s.good > 0 || s.excellent > 0
 
 class paired_benchmark {
 public:
-    paired_benchmark(benchmark_device &d, const speed_gates &g) : device_(d), gates_(g) {}
+    paired_benchmark(benchmark_device &d, const speed_gates &g, bool in_full)
+        : device_(d), gates_(g), in_full_(in_full)
+    {
+    }
 
     judgement run()
     {
@@ -106,12 +109,27 @@ private:
         while (kept_.size() < last_look) {
             bool kept = one_pair();
             if (std::optional<judgement> j = give_up()) return j;
-            bool last_shown = !gates_time(gates_) && kept_.size() == shown_pairs;
-            if (!kept || !(last_shown || is_look(static_cast<int>(kept_.size())))) continue;
+            if (!kept || !(is_clear() || is_look(static_cast<int>(kept_.size())))) continue;
             if (std::optional<judgement> j = implausible()) return j;
+            if (is_clear()) return pass();
             if (std::optional<judgement> j = conclude(look(decide))) return j;
         }
         return std::nullopt;
+    }
+
+    // True if all that is asked for, and every step that is offered, is reached beyond doubt after
+    // few samples. Where nothing is asked for, these are all that are taken.
+    bool is_clear() const
+    {
+        if (!gates_time(gates_)) return kept_.size() == shown_pairs;
+        if (in_full_ || kept_.size() != early_look) return false;
+        auto clear = [](const std::vector<double> &samples, const steps &offered) {
+            const double highest = std::max({offered.pass, offered.good, offered.excellent});
+            return all_above(samples, highest, clear_share);
+        };
+        return all_above(kept_.worker, gates_.speedup, clear_ratio) &&
+               all_above(kept_.parent, gates_.speedup, clear_ratio) &&
+               clear(kept_.copy, gates_.copy) && clear(kept_.fma, gates_.fma);
     }
 
     bool one_pair()
@@ -341,6 +359,8 @@ private:
             r.ms, r.naive_ms, gates_.naive_share < 1 ? " by a smaller input" : "", r.median);
         if (std::isfinite(r.low))
             text += fmt::format(" ({:.2f} to {:.2f}, {} pairs)", r.low, r.high, r.pairs);
+        else if (gates_time(gates_))
+            text += fmt::format(" ({} pairs)", r.pairs);
         return text;
     }
 
@@ -445,6 +465,7 @@ private:
 
     benchmark_device &device_;
     const speed_gates &gates_;
+    const bool in_full_;
     samples kept_;
     discarded_pairs discarded_;
     std::vector<double> rates_; // multiply-adds per ms, from all readings of this attempt
@@ -489,9 +510,9 @@ int step_tally::reached() const
 
 bool gates_time(const speed_gates &g) { return g.speedup > 0 || offers(g.copy) || offers(g.fma); }
 
-judgement judge(benchmark_device &device, const speed_gates &gates)
+judgement judge(benchmark_device &device, const speed_gates &gates, bool in_full)
 {
-    paired_benchmark benchmark(device, gates);
+    paired_benchmark benchmark(device, gates, in_full);
     try {
         return benchmark.run();
     } catch (const run_timeout &o) {

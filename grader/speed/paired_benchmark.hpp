@@ -87,7 +87,8 @@ struct judgement {
 bool gates_time(const speed_gates &gates);
 constexpr int shown_pairs = 3;
 
-// Takes paired samples until the verdict is clear. Only `device` may end the case.
-judgement judge(benchmark_device &device, const speed_gates &gates);
+// Takes paired samples until the verdict is clear. Only `device` may end the case. `in_full`: takes
+// at least first_look of them, so that the result has the interval of the median.
+judgement judge(benchmark_device &device, const speed_gates &gates, bool in_full = false);
 
 } // namespace grading

@@ -70,4 +70,9 @@ decision decide(std::span<const double> samples, double required)
     return decision::go_on;
 }
 
+bool all_above(std::span<const double> samples, double required, double margin)
+{
+    return std::ranges::all_of(samples, [=](double s) { return s >= margin * required; });
+}
+
 } // namespace grading

@@ -141,11 +141,18 @@ TEST_CASE("what does not end in time is too slow where naive takes long too, and
     CHECK(contains(j.hint, "wait for each other"));
 }
 
-TEST_CASE("a solution passes after ten pairs")
+TEST_CASE("a solution passes after ten pairs in full, after three where nothing is close")
 {
     simulated_device t;
     t.submission_ms = 0.25;
-    judgement j = judge(t, at_least(3));
+    judgement early = judge(t, at_least(3));
+    CHECK(early.what == verdict::PASS);
+    CHECK(early.result.pairs == early_look);
+    CHECK(early.result.median == doctest::Approx(12));
+    CHECK(std::isnan(early.result.low)); // three samples have no interval
+    CHECK(contains(early.message, "12.00 times its speed (3 pairs)."));
+    t.prepared = 0;
+    judgement j = judge(t, at_least(3), true);
     CHECK(j.what == verdict::PASS);
     CHECK(j.result.pairs == 10);
     CHECK(j.result.median == doctest::Approx(12));
@@ -159,10 +166,44 @@ TEST_CASE("a solution passes after ten pairs")
     CHECK(t.prepared == 1);
 }
 
+TEST_CASE("three pairs are enough only if each is clear, on both clocks and for every step")
+{
+    auto pairs_of = [](simulated_device t, speed_gates g) { return judge(t, g).result.pairs; };
+    simulated_device t;
+    CHECK(pairs_of(t, at_least(1.4)) == early_look); // 3 is 2.14 times the requirement
+    CHECK(pairs_of(t, at_least(1.6)) == first_look); // and 1.88 times this one
+    CHECK(pairs_of(t, at_least(6)) == first_look);   // nothing is missed early
+
+    simulated_device spike; // one of the three is close
+    spike.claimed = [&spike](double ms) { return ms * (spike.round == 2 ? 1.1 : 1); };
+    CHECK(judge(spike, at_least(1.45)).result.pairs == first_look);
+    simulated_device liar; // fast on its own clock alone, by less than is a mismatch
+    liar.submission_ms = 3 / 2.95;
+    liar.claimed = [](double ms) { return 0.95 * ms; };
+    CHECK(judge(liar, at_least(1.5)).result.pairs == first_look);
+
+    speed_gates steps = at_least(1.4);
+    steps.copy = {0.4, 0.6, 0.9};
+    t.work_bytes = 0.93 * t.device_copy; // within 5 % of the last step
+    CHECK(pairs_of(t, steps) == first_look);
+    t.work_bytes = 0.96 * t.device_copy;
+    CHECK(pairs_of(t, steps) == early_look);
+}
+
+TEST_CASE("faster than any version can be is implausible after three pairs, too")
+{
+    simulated_device t;
+    speed_gates g = at_least(1.2);
+    g.most_speedup = 2;
+    judgement j = judge(t, g);
+    CHECK(j.what == verdict::IMPLAUSIBLE);
+    CHECK(j.result.pairs == early_look);
+}
+
 TEST_CASE("every pair changes the inputs, takes the other order, and verifies")
 {
     simulated_device t;
-    judge(t, at_least(2));
+    judge(t, at_least(2), true);
     CHECK(t.round == 10);
     CHECK(t.naive_first == 5);
     CHECK(t.verified_naive == 1);

@@ -59,7 +59,8 @@ struct outcome {
     int pairs;
 };
 
-// Applies the rule as a benchmark does: if undecided at the last look, the median decides.
+// Applies the rule as a benchmark does: three samples that are clear decide; if undecided at the
+// last look, the median decides.
 outcome judge(machine &m, double true_ratio, double required)
 {
     std::vector<double> ratios;
@@ -69,7 +70,8 @@ outcome judge(machine &m, double true_ratio, double required)
         double fast = m.time(1, true);
         if (!naive_first) naive = m.time(true_ratio, false);
         ratios.push_back(naive / fast);
-        if (!is_look(++n)) continue;
+        if (++n == early_look && all_above(ratios, required, clear_ratio)) return {true, n};
+        if (!is_look(n)) continue;
         decision d = decide(ratios, required);
         if (d != decision::go_on) return {d == decision::reached, n};
     }
@@ -197,6 +199,15 @@ TEST_CASE("5 % below the required ratio never passes, 5 % above never fails")
         CHECK(far.passed == 1);
         CHECK(far.pairs < 15); // decided early
     }
+    CHECK(trials(symmetric_noises[0], 2.1, 2000, 15).pairs == early_look);
+}
+
+TEST_CASE("all samples must stand above the required value by the margin")
+{
+    CHECK(all_above(std::vector<double>{3, 4, 5}, 2, 1.5));
+    CHECK_FALSE(all_above(std::vector<double>{2.9, 4, 5}, 2, 1.5));
+    CHECK(all_above(std::vector<double>{0.1}, 0, 1.5)); // nothing is required
+    CHECK_FALSE(all_above(std::vector<double>{std::nan("")}, 0, 1.5));
 }
 
 TEST_CASE("throttling of one side alone fails no one who is 25 % above, and passes no one below")
