@@ -6,6 +6,7 @@
 #include "grading_request.hpp"
 #include "parallel_cases.hpp"
 #include "resources.hpp"
+#include "speed/clock_lock.hpp"
 #include "text/unwritable.hpp"
 #include "text/words.hpp"
 #include "whole_file.hpp"
@@ -109,20 +110,38 @@ bool write_file(const std::string &path, std::string (*text)())
     return problem == 0;
 }
 
-void run_side_by_side(const std::vector<case_group> &groups, int processes)
+// Takes no times, or only where a case asks to be alone.
+void run_beside_others(const case_group &group)
 {
-    const int others = std::min(processes, static_cast<int>(groups.size())) - 1;
+    use_clock(options().clock_lock, clock_use::beside);
+    run_cases(group);
+}
+
+void leave_clock()
+{
+    end_workers(); // they may still work, and have a context on the GPU that is timed
+    use_clock(options().clock_lock, clock_use::none);
+}
+
+// `own`: what this process runs while the others begin with `groups`; it counts as one of them.
+void run_side_by_side(const std::vector<case_group> &groups, int processes,
+                      const std::vector<case_group> &own = {})
+{
+    const int more = own.empty() ? 0 : 1;
+    const int others = std::min(processes, static_cast<int>(groups.size()) + more) - 1;
     if (others > 0) end_workers();
     const run_options alone = options();
     options().side_by_side = std::max(1, others + 1);
     // Calls that are made beside each other on a GPU share its time.
     if (others > 0 && !options().simulated) options().patience *= 2;
-    run_groups(groups, others, run_cases, end_workers);
+    run_groups(groups, others, run_beside_others, leave_clock, own);
     options() = alone;
 }
 
-// First the correctness cases, side by side; then what is timed, one case at a time. Cases are in
-// no groups here: on a GPU they share workers with whatever the same process graded before.
+// The correctness cases run side by side, and where there is room, this process begins with the
+// timed ones meanwhile: inputs and workers take most of their time. It waits with the first time
+// until all else is done. Cases are in no groups here: on a GPU they share workers with whatever
+// the same process graded before.
 void grade_on_gpu(const std::vector<std::size_t> &chosen, int processes)
 {
     // Enough for the largest arrays of a correctness case, in each worker and in each region.
@@ -134,9 +153,17 @@ void grade_on_gpu(const std::vector<std::size_t> &chosen, int processes)
         (r.held_back ? held_back : r.what == kind::clock ? timed : correctness).push_back({i});
     }
     const std::vector<case_record> fresh(records());
-    const int places = std::min(processes, places_at_device(device_bytes, host_bytes));
-    run_side_by_side(correctness, places);
-    run_side_by_side(timed, 1);
+    const int room = places_at_device(device_bytes, host_bytes);
+    const int places = std::min(processes, room);
+    constexpr int for_timed = 3; // room, beside the others: its inputs are larger
+    const bool at_once = processes > 1 && room >= places + for_timed && !timed.empty() &&
+                         !options().clock_lock.empty();
+    if (at_once) {
+        run_side_by_side(correctness, places + 1, timed);
+    } else {
+        run_side_by_side(correctness, places);
+        run_side_by_side(timed, 1);
+    }
     // No worker that has seen held-back inputs may print in a case that a student sees.
     run_side_by_side(held_back, places);
     if (!held_back.empty()) end_workers();

@@ -55,15 +55,27 @@ case_result result_in(const json &j)
     return r;
 }
 
-// Makes a counter that processes forked from this one share. Its page is never unmapped.
-std::atomic<unsigned> &shared_counter()
+using counter = std::atomic<unsigned>;
+static_assert(counter::is_always_lock_free);
+
+// Makes counters that processes forked from this one share. Their pages are never unmapped.
+counter *shared_counters(std::size_t count)
 {
-    using counter = std::atomic<unsigned>;
-    static_assert(counter::is_always_lock_free);
-    void *memory =
-        mmap(nullptr, sizeof(counter), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *memory = mmap(nullptr, count * sizeof(counter), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw_errno("mapping memory for several processes");
-    return *new (memory) counter(0);
+    auto *counters = static_cast<counter *>(memory);
+    for (std::size_t i = 0; i < count; ++i) new (counters + i) counter(0);
+    return counters;
+}
+
+// By record: set by the process that found a correctness case wrong.
+counter *found_wrong = nullptr;
+
+bool is_wrong(const case_record &r)
+{
+    return r.what == kind::correctness && r.ended && r.result != verdict::PASS &&
+           r.result != verdict::SKIPPED;
 }
 
 struct forked {
@@ -156,6 +168,16 @@ void require_results(const std::vector<case_group> &groups)
 
 } // namespace
 
+bool is_known_wrong(const std::string &function)
+{
+    for (std::size_t i = 0; i < records().size(); ++i) {
+        const case_record &r = records()[i];
+        const bool elsewhere = found_wrong && found_wrong[i] > 0;
+        if (function_of(r.name) == function && (elsewhere || is_wrong(r))) return true;
+    }
+    return false;
+}
+
 std::vector<case_group> groups_of(const std::vector<std::size_t> &chosen)
 {
     auto together = [](const case_record &a, const case_record &b) {
@@ -173,26 +195,33 @@ std::vector<case_group> groups_of(const std::vector<std::size_t> &chosen)
 
 void run_groups(std::vector<case_group> groups, int others,
                 const std::function<void(const case_group &)> &run,
-                const std::function<void()> &leave)
+                const std::function<void()> &leave, const std::vector<case_group> &own)
 {
     if (others > 0)
         std::stable_sort(groups.begin(), groups.end(),
                          [](const auto &a, const auto &b) { return a.size() > b.size(); });
-    std::atomic<unsigned> &next = shared_counter();
+    counter &next = *shared_counters(1);
+    found_wrong = shared_counters(records().size());
     // Runs groups until none is left. Returns their results, each with its index in records().
     const auto work = [&] {
         json done = json::array();
         for (unsigned k; (k = next++) < groups.size();) {
             run(groups[k]);
-            for (std::size_t i : groups[k]) done.push_back({i, with_all(records()[i])});
+            for (std::size_t i : groups[k]) {
+                if (is_wrong(records()[i])) found_wrong[i] = 1;
+                done.push_back({i, with_all(records()[i])});
+            }
         }
         return done;
     };
     std::vector<forked> forks;
     for (int k = 0; k < others; ++k) forks.push_back(fork_to(work, leave));
+    for (const case_group &group : own) run(group);
     work();
+    if (others > 0) leave();
     for (const forked &other : forks) take_results(other);
     require_results(groups);
+    require_results(own);
     // On a GPU every case was judged by itself.
     if (others > 0 && options().simulated) mark_not_tried();
 }

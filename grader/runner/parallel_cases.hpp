@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace grading {
@@ -14,15 +15,20 @@ namespace grading {
 using case_group = std::vector<std::size_t>;
 std::vector<case_group> groups_of(const std::vector<std::size_t> &chosen);
 
-// Runs each group once: in this process and in `others` processes forked from it, which take the
-// groups that are left, largest first. Their records come back here. Cases that a serial run would
-// not have tried are then marked so. A case whose process ended without a result is a fault of the
-// grader. Throws std::system_error if no other process can be started.
+// Runs each group once: in this process, which begins with all of `own`, and in `others` processes
+// forked from it, which take the groups that are left, largest first. Their records come back here.
+// Cases that a serial run would not have tried are then marked so. A case whose process ended
+// without a result is a fault of the grader. Throws std::system_error if no other process can be
+// started.
 //
 // No worker and no thread may run, because a fork would share them. `run` runs a group's cases in
-// new workers; `leave` ends everything that another process has started before it ends.
+// new workers; `leave` ends everything that a process has started, before it ends or waits for the
+// others.
 void run_groups(std::vector<case_group> groups, int others,
                 const std::function<void(const case_group &)> &run,
-                const std::function<void()> &leave);
+                const std::function<void()> &leave, const std::vector<case_group> &own = {});
+
+// True if any process of this grade found a mistake in a correctness case of `function`.
+bool is_known_wrong(const std::string &function);
 
 } // namespace grading

@@ -5,10 +5,17 @@
 
 namespace grading {
 
-// Waits until this process alone holds a lock on the file, which it then keeps until it ends. The
-// process that starts the grader holds the lock while a compiler or the simulator is busy on this
-// machine. Returns the seconds that it waited: none for an empty path, or if the lock is held
-// already. Throws std::system_error.
-double hold_clock(const std::string &path);
+enum class clock_use {
+    none,   // this process does nothing that matters to a clock
+    beside, // it works beside others that do; nobody may take times meanwhile
+    alone   // it takes times, and nobody else works
+};
+
+// States how this process uses the machine from now on, by a lock (flock) on the file, and waits
+// until that is possible: every process of a grade does so, and the one that starts the graders
+// works beside them while a compiler or the simulator is busy. A process waits with no lock held,
+// so waiting for each other cannot block all of them. A forked process begins with `none`. Returns
+// the seconds that it waited: none for an empty path. Throws std::system_error.
+double use_clock(const std::string &path, clock_use how);
 
 } // namespace grading

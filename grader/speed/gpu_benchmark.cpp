@@ -12,6 +12,7 @@
 #include "runner/argument_images.hpp"
 #include "runner/case_record.hpp"
 #include "runner/case_run.hpp"
+#include "runner/parallel_cases.hpp"
 #include "runner/replay.hpp"
 #include "runner/resources.hpp"
 #include "runner/run_options.hpp"
@@ -26,6 +27,7 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -58,14 +60,26 @@ private:
     std::chrono::steady_clock::time_point start_;
 };
 
-// True if no correctness case of the function has failed so far.
-bool no_correctness_case_failed(const std::string &function)
-{
-    return std::ranges::none_of(records(), [&](const case_record &r) {
-        return r.what == kind::correctness && r.function == function && r.result != verdict::PASS &&
-               r.result != verdict::SKIPPED;
-    });
-}
+// Nobody else works on this machine while one lives, and this process has all of its cores.
+class alone_at_clock {
+public:
+    alone_at_clock()
+        : waited_s(use_clock(options().clock_lock, clock_use::alone)),
+          side_by_side_(std::exchange(options().side_by_side, 1))
+    {
+    }
+    ~alone_at_clock()
+    {
+        options().side_by_side = side_by_side_;
+        use_clock(options().clock_lock, clock_use::beside);
+    }
+    alone_at_clock(const alone_at_clock &) = delete;
+    alone_at_clock &operator=(const alone_at_clock &) = delete;
+    const double waited_s;
+
+private:
+    const int side_by_side_;
+};
 
 // The benchmark_device of a GPU: drives the workers of naive, the submission and the library.
 class gpu_benchmark : public benchmark_device {
@@ -108,7 +122,7 @@ public:
         roofline_.load();
         load(0, sets_.size());
         // All that takes long before the first time is done: the rest wants the machine alone.
-        prepare_s_ -= hold_clock(options().clock_lock);
+        if (!alone_) prepare_s_ -= alone_.emplace().waited_s;
         // Raises the GPU's clocks. A shorter warm-up is enough for times that are only shown,
         // and where a benchmark of this process did it before.
         static bool warm = false;
@@ -155,6 +169,7 @@ public:
     // Frees the sets in workers that still answer: they stay warm for the next case.
     void leave()
     {
+        alone_.reset();
         for (implementation who : implementations())
             for (const benchmark_set &s : sets_of(who))
                 if (answers_[index(who)])
@@ -268,8 +283,10 @@ private:
                                  function(), room >> 20),
                      "The lab's sizes are too large for this machine.");
         for (std::deque<benchmark_set> *form : {&sets_, &for_naive_})
-            for (std::size_t i = from; i < std::min(to, form->size()); ++i)
+            for (std::size_t i = from; i < std::min(to, form->size()); ++i) {
                 (*form)[i].store_at(each ? i % (room / each) * each : 0);
+                stores_end_ = std::max(stores_end_, (*form)[i].stored_at() + each);
+            }
         // Trusted workers load in parallel, the submission after them: if it allocates memory
         // while it computes its scratch size, only its own load can fail. Answers are judged in
         // order.
@@ -299,6 +316,7 @@ private:
         for (std::size_t i = from; i < to; ++i) {
             request r = sets_of(who)[i].load();
             r.bytes = image_end_;
+            r.at = stores_end_;
             a = ask(who, r, limit);
             if (a.how != worker_exit::answered || a.value.status != reply_status::done) break;
             waited_ms += a.waited_ms;
@@ -314,7 +332,8 @@ private:
     std::size_t max_sets() const
     {
         const benchmark_set &s = sets_[0];
-        std::uint64_t free = device().memory_free / 10 * 9;
+        const auto places = static_cast<std::uint64_t>(places_);
+        std::uint64_t free = device().memory_free / 10 * 9 / places;
         free -= std::min(free, roofline_.device_bytes());
         std::uint64_t device_bytes = std::min(device_budget, free);
         std::uint64_t by_device = device_bytes / (implementations().size() * s.image_bytes());
@@ -322,7 +341,7 @@ private:
         std::uint64_t by_region = (inputs().size() - roofline_.end()) / (forms * s.image_bytes());
         // The workload's vectors and the image, in each form, and the stores of two workers.
         std::uint64_t by_host =
-            available_memory() / 2 / ((2 * forms + 2) * s.image_bytes()) + sets_.size();
+            available_memory() / 2 / places / ((2 * forms + 2) * s.image_bytes()) + sets_.size();
         return std::min({by_device, by_region, by_host, std::uint64_t{max_calls}});
     }
 
@@ -369,7 +388,7 @@ private:
         answer a =
             ask(who, request_of_run(sets_[0].work().function(), numbers, flush_l2), seconds(10));
         if (who == implementation::submission && a.how == worker_exit::timed_out && calls == 1 &&
-            no_correctness_case_failed(function()))
+            !is_known_wrong(function()))
             throw run_timeout{a.parent_ms, naive_ms_};
         require(who, a, fmt::format("timing {}", function()));
         device_s_ += a.parent_ms / 1e3;
@@ -399,15 +418,17 @@ private:
 
     const make_workload &make_, &make_for_naive_;
     const speed_gates &gates_;
+    const int places_ = options().side_by_side;
     bool shown_; // the times are shown, not graded, so fewer sets of inputs will do
     std::size_t min_sets_;
-    bool verified_[2] = {}; // since prepare()
+    bool verified_[2] = {};               // since prepare()
+    std::optional<alone_at_clock> alone_; // from the first time on
     device_clocks clocks_;
     std::mt19937_64 random_;
     roofline_kernels roofline_;
-    std::deque<benchmark_set> sets_, for_naive_; // the second, if naive takes another form
-    std::uint64_t image_end_ = 0;
-    std::size_t first_ = 0; // set of the round
+    std::deque<benchmark_set> sets_, for_naive_;   // the second, if naive takes another form
+    std::uint64_t image_end_ = 0, stores_end_ = 0; // in the input and the output memory
+    std::size_t first_ = 0;                        // set of the round
     std::uint32_t word_ = 0;
     double device_s_ = 0, prepare_s_ = 0, verify_s_ = 0;
     int calls_[3] = {1, 1, 1}, prepared_ = 0;

@@ -3,6 +3,7 @@
 #include "api/inputs.hpp"
 #include "api/workload.hpp"
 #include "argument_sets.hpp"
+#include "clock_lock.hpp"
 #include "runner/argument_images.hpp"
 #include "runner/case_run.hpp"
 #include "runner/parse_counters.hpp"
@@ -89,8 +90,10 @@ double naive_cost(const make_workload &make)
     if (simulated()) return static_cast<double>(count_naive(make).ticks);
     constexpr int calls = 5; // the first warms up
     naive_call naive(make);
+    use_clock(options().clock_lock, clock_use::alone);
     double shortest = std::numeric_limits<double>::infinity();
     for (int k = 0; k < calls; ++k) shortest = std::min(shortest, worker_time_ms(naive.run(0)));
+    use_clock(options().clock_lock, clock_use::beside);
     naive.leave();
     return shortest;
 }

@@ -50,6 +50,7 @@ ladder_results measured(const toolchain &t, const lab &l, const grade_options &o
         counted[i] = grade_one(t, l, versions[i].what, counting).document;
     });
     ladder_results results;
+    speed.processes = processes_for_one();
     for (std::size_t i = 0; i < versions.size(); ++i) {
         const std::string &name = versions[i].what.name;
         if (i < counted.size()) results.counted[name] = counted[i];

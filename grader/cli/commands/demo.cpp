@@ -44,6 +44,7 @@ void grade_step(const toolchain &t, ascent &a, std::size_t step, const grade_opt
 {
     const auto &[l, what] = a.steps[step];
     grade_options of_step = options;
+    if (options.backend != "sim") of_step.processes = processes_for_one();
     // The solution is graded whole. The steps to it are only timed, which also checks results.
     if (what.name != "solution") of_step.only = "speed";
     a.built.get();

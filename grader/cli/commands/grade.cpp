@@ -140,9 +140,7 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
     if (!options.picture_folder.empty())
         options.picture_folder = folder_for_pictures(options.picture_folder);
     options.replays = true;
-    constexpr unsigned max_processes = 4; // each starts workers and simulated devices of its own
-    options.processes =
-        static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, max_processes));
+    options.processes = processes_for_one();
     progress_line progress;
     choose_backend(t, *all[0].of, options, progress);
     build_for_grading(t, all, options.backend, progress);

@@ -126,7 +126,7 @@ graded grade_on_both(const toolchain &t, const lab &l, const subject &what,
     grade_options on_gpu = on("gpu", options);
     on_gpu.clock_lock = name.path();
     std::future<graded> gpu; // its destructor waits, so the lock must be released before
-    std::optional<file_lock> clock(name.path());
+    std::optional<file_lock> clock(std::in_place, name.path(), nullptr, true);
     gpu = std::async(std::launch::async,
                      [&] { return grade_prepared(t, l, what, prepared, on_gpu, both.part()); });
     graded by_simulator = grade_prepared(t, l, what, prepared, on("sim", options), both.part());

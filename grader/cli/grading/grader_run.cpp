@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <thread>
 
 namespace cli {
 
@@ -152,10 +153,15 @@ graded run_grader(const toolchain &t, const lab &l, const subject &what,
                   const grade_progress &progress)
 {
     const std::string &worker = prepared.workers.at(options.backend);
-    temporary_name result(t.build_root + "/submissions");
+    temporary_name result(t.build_root + "/submissions"), clock(t.build_root + "/submissions");
+    grade_options with_clock = options;
+    if (options.backend == "gpu" && options.clock_lock.empty()) {
+        write_atomically(clock.path(), "");
+        with_clock.clock_lock = clock.path();
+    }
     child c;
     c.arguments = {t.grader(l)};
-    c.input = request_of(t, l, what, worker, options, result.path()).dump();
+    c.input = request_of(t, l, what, worker, with_clock, result.path()).dump();
     c.folder = t.source_root;
     // With a clock's lock it waits until the simulator's grader, which has as long, has ended.
     c.wall = std::chrono::seconds(900) * (options.clock_lock.empty() ? 1 : 2);
@@ -185,6 +191,12 @@ graded run_grader(const toolchain &t, const lab &l, const subject &what,
 }
 
 } // namespace
+
+int processes_for_one()
+{
+    constexpr unsigned most = 4; // each starts workers and simulated devices of its own
+    return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, most));
+}
 
 std::string contract_of(const toolchain &t, const lab &l)
 {

@@ -81,6 +81,9 @@ std::string contract_of(const toolchain &t, const lab &l);
 // The folder of calibrations, relative to the project, in which graders run.
 constexpr const char *gates_folder = "data/gates";
 
+// Processes for the cases of a submission beside which this machine grades no other.
+int processes_for_one();
+
 // Returns a lab's points in total, by its grader's own list. Throws machine_error.
 offered_points points_offered(const toolchain &t, const lab &l);
 

@@ -199,13 +199,14 @@ scratch_folder::~scratch_folder()
     fs::remove_all(path_, ignored);
 }
 
-file_lock::file_lock(const std::string &path, const std::function<void()> &waiting)
+file_lock::file_lock(const std::string &path, const std::function<void()> &waiting, bool shared)
     : fd_(open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644))
 {
     if (fd_.get() < 0) throw machine_error(cannot_write(path, errno));
-    if (flock(fd_.get(), LOCK_EX | LOCK_NB) == 0) return;
+    const int how = shared ? LOCK_SH : LOCK_EX;
+    if (flock(fd_.get(), how | LOCK_NB) == 0) return;
     if (waiting && errno == EWOULDBLOCK) waiting();
-    while (flock(fd_.get(), LOCK_EX) != 0) { // Ctrl-C interrupts the wait
+    while (flock(fd_.get(), how) != 0) { // Ctrl-C interrupts the wait
         int error = errno;
         if (error == EINTR && !stop_was_requested()) continue;
         if (error == EINTR) throw stop_requested();

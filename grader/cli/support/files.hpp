@@ -66,7 +66,9 @@ class file_lock {
 public:
     // `waiting` is called once if another process holds it. Throws machine_error when the file
     // cannot be made, stop_requested when asked to stop while waiting.
-    explicit file_lock(const std::string &path, const std::function<void()> &waiting = {});
+    // With `shared`, others may hold it too if they ask for the same.
+    explicit file_lock(const std::string &path, const std::function<void()> &waiting = {},
+                       bool shared = false);
 
 private:
     grading::owned_fd fd_;

@@ -161,3 +161,33 @@ TEST_CASE("cases of a process that ended before their results are a fault of our
     CHECK(results == std::multiset<verdict>{verdict::PASS, verdict::INFRA_ERROR});
     CHECK(exit_status() == 99);
 }
+
+TEST_CASE("this process begins with its own cases, and knows what others found wrong meanwhile")
+{
+    with_cases cases({{"a: one", correctness}, {"b: one", correctness}, {"a: fast", kind::clock}});
+    const pid_t here = getpid();
+    pipe_ends left = make_pipe();
+    bool known_a = false, known_b = true, own_here = false;
+    auto run = [&](const case_group &group) {
+        case_record &r = records()[group[0]];
+        r.started = r.ended = true;
+        if (r.what == correctness) {
+            r.result = r.name == "a: one" ? verdict::RACE : verdict::PASS;
+            return;
+        }
+        own_here = getpid() == here;
+        char c = 0;
+        CHECK(read(left.out.get(), &c, 1) == 1); // as a timed case waits for its turn
+        known_a = is_known_wrong("a");
+        known_b = is_known_wrong("b");
+    };
+    auto leave = [&] {
+        if (getpid() != here) CHECK(write(left.in.get(), "x", 1) == 1);
+    };
+    run_groups({{0}, {1}}, 1, run, leave, {{2}});
+    CHECK(own_here);
+    CHECK(known_a);
+    CHECK_FALSE(known_b);
+    CHECK(records()[0].result == verdict::RACE);
+    CHECK(records()[2].started);
+}

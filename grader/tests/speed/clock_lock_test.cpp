@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -16,22 +17,54 @@
 
 using namespace grading;
 
-TEST_CASE("the clock is held once nobody else holds its file, and then until the process ends")
+TEST_CASE("times are taken once nobody else works, and nobody works meanwhile")
 {
-    CHECK(hold_clock("") == 0); // no file: nothing to wait for
-    CHECK_THROWS_AS(hold_clock("/nowhere/clock"), std::system_error);
+    CHECK(use_clock("", clock_use::alone) == 0); // no file: nothing to wait for
+    CHECK_THROWS_AS(use_clock("/nowhere/clock", clock_use::alone), std::system_error);
 
     std::string path = "/tmp/clock.XXXXXX";
     owned_fd busy(mkstemp(path.data()));
     REQUIRE(busy.get() >= 0);
-    REQUIRE(flock(busy.get(), LOCK_EX) == 0);
-    std::future<double> waited = std::async(std::launch::async, [&] { return hold_clock(path); });
+    REQUIRE(flock(busy.get(), LOCK_SH) == 0);
+    use_clock(path, clock_use::beside); // as the other does
+    std::future<double> waited =
+        std::async(std::launch::async, [&] { return use_clock(path, clock_use::alone); });
     CHECK(waited.wait_for(std::chrono::milliseconds(50)) == std::future_status::timeout);
     busy.close();
     CHECK(waited.get() >= 0);
 
     const owned_fd other(open(path.c_str(), O_RDWR | O_CLOEXEC));
-    CHECK(flock(other.get(), LOCK_EX | LOCK_NB) != 0);
-    CHECK(hold_clock(path) == 0); // it is held
+    CHECK(flock(other.get(), LOCK_SH | LOCK_NB) != 0);
+    CHECK(use_clock(path, clock_use::alone) == 0); // it is held
+    use_clock(path, clock_use::beside);
+    CHECK(flock(other.get(), LOCK_SH | LOCK_NB) == 0);
+    CHECK(flock(other.get(), LOCK_UN) == 0);
+    use_clock(path, clock_use::none);
+    CHECK(flock(other.get(), LOCK_EX | LOCK_NB) == 0);
+    unlink(path.c_str());
+}
+
+TEST_CASE("a forked process locks by itself, and two that wait for the clock both get it")
+{
+    std::string path = "/tmp/clock.XXXXXX";
+    const owned_fd file(mkstemp(path.data()));
+    REQUIRE(file.get() >= 0);
+    use_clock(path, clock_use::beside);
+    pid_t children[2];
+    for (pid_t &child : children) {
+        child = fork();
+        REQUIRE(child >= 0);
+        if (child > 0) continue;
+        use_clock(path, clock_use::beside);
+        use_clock(path, clock_use::alone);
+        const owned_fd third(open(path.c_str(), O_RDWR | O_CLOEXEC));
+        _exit(flock(third.get(), LOCK_SH | LOCK_NB) == 0 ? 1 : 0);
+    }
+    use_clock(path, clock_use::none); // the children's locks are their own
+    for (const pid_t child : children) {
+        int status = -1;
+        REQUIRE(waitpid(child, &status, 0) == child);
+        CHECK(status == 0);
+    }
     unlink(path.c_str());
 }
