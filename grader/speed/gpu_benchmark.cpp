@@ -3,10 +3,10 @@
 #include "speed.hpp"
 
 #include "argument_sets.hpp"
-#include "clock_lock.hpp"
 #include "device_clocks.hpp"
 #include "in_parallel.hpp"
 #include "paired_benchmark.hpp"
+#include "process/clock_lock.hpp"
 #include "recorded_pairs.hpp"
 #include "roofline_kernels.hpp"
 #include "runner/argument_images.hpp"

@@ -3,7 +3,7 @@
 #include "api/inputs.hpp"
 #include "api/workload.hpp"
 #include "argument_sets.hpp"
-#include "clock_lock.hpp"
+#include "process/clock_lock.hpp"
 #include "runner/argument_images.hpp"
 #include "runner/case_run.hpp"
 #include "runner/parse_counters.hpp"

@@ -1,7 +1,7 @@
 // Locks the file that stands for the machine's clock.
 #include "clock_lock.hpp"
 
-#include "process/descriptor.hpp"
+#include "descriptor.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,5 +1,5 @@
 // Times wait for whoever must not run beside a clock.
-#include "speed/clock_lock.hpp"
+#include "process/clock_lock.hpp"
 
 #include "process/descriptor.hpp"
 
