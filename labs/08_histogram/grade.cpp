@@ -6,11 +6,12 @@
 #include "workloads.hpp"
 
 #include <algorithm>
+#include <array>
+#include <climits>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 #include <numeric>
-#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,11 +21,7 @@
 using namespace grading;
 
 // Sums of only a few need more than 32 bits.
-static ints any_ints(int n)
-{
-    using limits = std::numeric_limits<int>;
-    return random_ints(std::size_t(n), limits::min(), limits::max());
-}
+static ints any_ints(int n) { return random_ints(std::size_t(n), INT_MIN, INT_MAX); }
 
 static bytes random_bytes(std::size_t n)
 {
@@ -37,6 +34,10 @@ static floats floats_around(const bin_range &r, std::size_t n)
     float margin = std::max(r.high() - r.low, r.width) / 16;
     return random_floats(n, r.low - margin, r.high() + margin);
 }
+
+// Around 16 bytes, warps, rows of 512 bytes, blocks.
+static const int awkward_sizes[] = {1,   2,   15,  16,  17,   31,   32,   33,   255,
+                                    256, 257, 511, 513, 1023, 1025, 8191, 8193, 16501};
 
 // One call each. The places say how many elements past a 256-byte boundary an array begins.
 
@@ -56,8 +57,8 @@ static void try_sum(const ints &in, int in_at = 0, int out_at = 0)
                             "kernel adds to it. cudaMemset counts bytes, and a long long has 8.",
                             "sum");
     hint_past_the_end("The last block may have threads without an element: they add 0.", "in");
-    hint_race("In a tree each step reads what other threads wrote in the step before: let all of "
-              "the block wait in between. In `*out` blocks meet: there only an atomic adds.");
+    hint_race("Each step of a tree reads what others wrote in the one before: is there a barrier "
+              "in between? And in `*out` blocks meet: there only an atomic adds.");
     hint_barrier("All threads of a block come to each of its barriers: leave the barrier out of "
                  "the `if`, and let a thread without an element add 0 instead of returning.");
     output<long long> out(1);
@@ -113,10 +114,6 @@ static void try_range(const floats &in, const bin_range &r, int in_at = 0, int b
     expect_equal(bins, oracle::histogram_range(in, r.low, r.high(), r.bins), {},
                  [&] { return wrong_ranges(in, r, bins.values); });
 }
-
-// Around 16 bytes, warps, rows of 512 bytes, blocks.
-static const int awkward_sizes[] = {1,   2,   15,  16,  17,   31,   32,   33,   255,
-                                    256, 257, 511, 513, 1023, 1025, 8191, 8193, 16501};
 
 // Nearly all bytes are equal, and so many that each warp comes to more of them than 16 bits count.
 // A device of one multiprocessor needs the fewest: there it is enough for 16 warps, as many bytes
@@ -185,10 +182,9 @@ static counted_gate few_atomics(std::size_t elements)
                    [=](const counted &c) { return double(c.global_atomics) / double(elements); });
 }
 
-// Counts how often threads put together what they have, whichever way they do. Per element, blocks
-// of 256: one atomic for each 1; a tree of all shares 0.57, 0.28 of it barriers; shuffles and a
-// tree of what the warps have 0.20; shuffles twice 0.07; and so much less as a thread has more
-// elements.
+// Counts how often threads put together what they have, in any way. Per element, blocks of 256: one
+// atomic for each 1; a tree 0.63, or 0.32 of two elements per thread; a tree of what shuffles leave
+// 0.26; shuffles twice 0.07; and so much less as a thread has more elements.
 static counted_gate few_exchanges(std::size_t elements, double limit, const std::string &meaning)
 {
     return at_most("atomics, barriers and passes over shared memory per element", {limit}, "",
@@ -196,24 +192,6 @@ static counted_gate few_exchanges(std::size_t elements, double limit, const std:
                        return double(c.global_atomics + c.barriers + c.shared_wavefronts) /
                               double(elements);
                    });
-}
-
-// The elements are read once, and little else is moved: in steps of a launch each a tree would move
-// at least 12 bytes per element.
-static counted_gate only_elements_moved(std::size_t elements)
-{
-    return moved_bytes(
-        "element", [=] { return double(elements); }, {6},
-        "Every element is read once, by one thread. What threads pass on goes "
-        "through shuffles and shared memory, one value for each block at most "
-        "through device memory.");
-}
-
-static speed_gates gates_of_sum(std::size_t elements, const counted_gate &gate)
-{
-    speed_gates gates;
-    gates.counted = {gate, only_elements_moved(elements), blocks_share(4), lanes_at_work()};
-    return gates;
 }
 
 static counted_gate global_atomics_an_element(std::size_t elements)
@@ -236,21 +214,29 @@ static counted_gate elements_loaded_once(std::size_t elements)
         [=](const counted &c) { return 32 * memory_requests(c) / double(elements); });
 }
 
-// Every version of ours loads its inputs once, in tiles of an image up to twice. Counts that a
-// thread keeps in local memory move 64 bytes for each that it adds. What loads ask for is counted
-// and not the sectors that bring it: threads that each have a piece of their own load bytes 32
-// apart, and the rest of a sector waits for them in the cache.
-static counted_gate moved_once(std::size_t elements, std::size_t bytes)
+// What loads ask for is counted and not the sectors that bring it: threads that each have a piece
+// of their own load bytes 32 apart, and the rest of a sector waits for them in the cache.
+static counted_gate moved_once(std::size_t elements, double limit, const std::string &meaning)
 {
-    return at_most("bytes moved an element, of sectors loaded those asked for",
-                   {6.0 * double(bytes)}, "bytes",
-                   "Counts that every thread keeps for itself lie in local memory, which is "
-                   "device memory. Let a block count in shared memory.",
-                   [=](const counted &c) {
+    return at_most("bytes moved an element, of sectors loaded those asked for", {limit}, "bytes",
+                   meaning, [=](const counted &c) {
                        constexpr double sector_bytes = 32;
                        double otherwise = moved_sectors(c) - double(c.load_sectors);
                        return (double(c.load_bytes) + sector_bytes * otherwise) / double(elements);
                    });
+}
+
+// A tree in steps of one launch each moves 12 bytes per element, and more.
+static speed_gates gates_of_sum(std::size_t elements, const counted_gate &gate)
+{
+    speed_gates gates;
+    gates.counted = {gate,
+                     moved_once(elements, 6,
+                                "Every element is read once, by one thread. Sums on the way go "
+                                "through shuffles and shared memory; through device memory at most "
+                                "one per block."),
+                     blocks_share(4), lanes_at_work()};
+    return gates;
 }
 
 static counted_gate lanes_on_one_address()
@@ -260,13 +246,18 @@ static counted_gate lanes_on_one_address()
     });
 }
 
+// Every version of ours loads its inputs once, in tiles of an image up to twice. Counts that a
+// thread keeps in local memory move 64 bytes for each that it adds.
 static speed_gates gates(double speedup, const steps &copy, std::size_t elements, std::size_t bytes)
 {
     speed_gates gates;
     gates.speedup = speedup;
     gates.copy = copy;
     gates.counted = {global_atomics_an_element(elements), elements_loaded_once(elements),
-                     moved_once(elements, bytes), blocks_share(4), lanes_at_work()};
+                     moved_once(elements, 6.0 * double(bytes),
+                                "Counts that every thread keeps for itself lie in local memory, "
+                                "which is device memory. Let a block count in shared memory."),
+                     blocks_share(4), lanes_at_work()};
     gates.too_slow = "Does a block count in shared memory? Then bytes on their way: 16 a load, "
                      "several loads before the first count; and lanes that do not meet.";
     return gates;
@@ -291,15 +282,14 @@ CORRECTNESS_CASE("sum: a small array", 0.5)
 
 CORRECTNESS_CASE("sum: sizes around a warp and a block", 0.5)
 {
-    for (int n : {1, 2, 31, 32, 33, 255, 256, 257, 1000, 1023, 1024, 1025, 8191, 16501})
-        try_sum(any_ints(n));
+    try_sum(any_ints(1000)); // where each kind of mistake gives another sum
+    for (int n : awkward_sizes) try_sum(any_ints(n));
 }
 
 CORRECTNESS_CASE("sum: more than an int holds", 0.5)
 {
-    constexpr int least = std::numeric_limits<int>::min(), most = std::numeric_limits<int>::max();
-    for (const ints &in :
-         {ints{most, 1}, ints{least, -1}, ints(1000, most), ints(1000, least), ints(3, -1)})
+    for (const ints &in : {ints{INT_MAX, 1}, ints{INT_MIN, -1}, ints(1000, INT_MAX),
+                           ints(1000, INT_MIN), ints(3, -1)})
         try_sum(in);
 }
 
@@ -330,18 +320,17 @@ SPEED_CASE("sum: few atomics", 1.5, 0)
 
 SPEED_CASE("sum: few barriers", 1.5, 0)
 {
-    const counted_gate gate = few_exchanges(
-        counted_ints, 0.25,
-        "Lanes of a warp can pass values on by shuffles, without shared memory and without a "
-        "barrier. For these is left one value per warp.");
-    race(add_ints(counted_ints), gates_of_sum(counted_ints, gate));
+    const std::string shuffles = "Lanes of a warp pass values on by shuffles, without shared "
+                                 "memory or a barrier. What is left for these is one per warp.";
+    race(add_ints(counted_ints),
+         gates_of_sum(counted_ints, few_exchanges(counted_ints, 0.3, shuffles)));
 }
 
 SPEED_CASE("sum: speed", 2, 1.5)
 {
     const std::size_t n = words_to_read(), of_naive = for_naive(n);
-    speed_gates g = gates_of_sum(
-        n, few_exchanges(n, 0.03, "Let each thread add up many elements before it meets others."));
+    const std::string many = "Let each thread add up many elements before it meets others.";
+    speed_gates g = gates_of_sum(n, few_exchanges(n, 0.03, many));
     g.speedup = 20;
     g.copy = {0.30, 0.60, 0};
     g.naive_share = double(of_naive) / double(n);
@@ -397,11 +386,8 @@ CORRECTNESS_CASE("histogram: no bytes", 0.5)
 CORRECTNESS_CASE("histogram: more than 2^32 bytes", 1) { try_beyond_32_bits(); }
 
 SPEED_CASE("histogram: speed, uniform", 2, 1.5) { race_bytes(spread::uniform); }
-
 SPEED_CASE("histogram: speed, 90 % in one bin", 3, 1.5) { race_bytes(spread::skewed); }
-
 SPEED_CASE("histogram: speed, one bin", 3, 1.5) { race_bytes(spread::one_bin); }
-
 SPEED_CASE("histogram: speed, an image", 3, 1) { race_bytes(spread::image); }
 
 CORRECTNESS_CASE("histogram_tiles: a small image", 0.5)
@@ -412,10 +398,9 @@ CORRECTNESS_CASE("histogram_tiles: a small image", 0.5)
 
 CORRECTNESS_CASE("histogram_tiles: ragged edges", 1.5)
 {
-    try_random_tiles(70, 64, 16);
-    try_random_tiles(64, 71, 16);
-    try_random_tiles(67, 35, 16);
-    try_random_tiles(101, 203, 50);
+    for (auto [width, height, tile] :
+         {std::array{70, 64, 16}, {64, 71, 16}, {67, 35, 16}, {101, 203, 50}})
+        try_random_tiles(width, height, tile);
 }
 
 CORRECTNESS_CASE("histogram_tiles: tiles of every size", 1)

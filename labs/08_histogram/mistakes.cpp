@@ -116,8 +116,8 @@ std::vector<misconception<long long>> wrong_sums(const ints &in, long long got)
         const auto at = std::size_t(k);
         const std::string each = std::to_string(1 << k), twice = std::to_string(2 << k);
         add(given == p.first_halves[at],
-            "Of every " + twice + " elements only the first " + each +
-                " were added: the step over a distance of " + each + " is missing.",
+            "Of every " + twice + " elements only the first " + (k > 0 ? each + " were" : "was") +
+                " added: the step over a distance of " + each + " is missing.",
             "Distances halve, from half of the threads down to 1: does the loop take the first "
             "one, and the last?");
         if (k == 0) continue;

@@ -102,7 +102,7 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
     check_launch("count_bytes");
 }
 
-// A block a tile; `across` tiles stand side by side.
+// One block per tile; `across` tiles stand side by side.
 static __global__ void count_tiles(const unsigned char *image, int width, int height, int tile,
                                    int across, unsigned *bins)
 {
