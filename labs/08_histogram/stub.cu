@@ -36,9 +36,9 @@ static __device__ long long share_of_thread(const int *in, int n, int i, int thr
     // TODO 1 (sum): x is element i. In the last block there may be threads for
     // which there is none.
     i += threads;
-    // TODO 4 (sum: speed): A grid may have fewer threads than `in` has elements.
-    // x is the sum of all of this thread's: of its first, and from i on of every
-    // `threads`-th.
+    // TODO 4 (sum: speed): A grid may have fewer threads than `in` has elements:
+    // x is the sum of this thread's first and of all that follow it in steps of
+    // `threads`. i is its second.
     return x;
 }
 
@@ -48,13 +48,12 @@ static __device__ long long share_in_block(long long x)
 {
     __shared__ long long shares[block_size];
     int count = block_size, place = threadIdx.x;
-    // TODO 3 (sum: few barriers): Lane 0 has the shares of its whole warp, which
-    // met without shared memory. Only they go into shares, side by side: count
-    // is how many, and place is where; count itself means nowhere.
+    // TODO 3 (sum: few barriers): In lane 0 x is the sum of its warp's, without
+    // shared memory. Only these go into shares, side by side: count is how many,
+    // and place where; a thread whose place is count has none there.
     if (place < count) shares[place] = x;
     // TODO 2 (sum: few atomics): x is the sum of all `count` shares in thread 0,
-    // and 0 in all others. Half of the threads add two shares each, then half
-    // of those, and so on.
+    // and 0 in all others.
     return x;
 }
 

@@ -1,4 +1,4 @@
-// Fails: sum: sizes around a warp and a block | WRONG_ANSWER | had 32 bits
+// Fails: sum: sizes around a warp and a block | WRONG_ANSWER | An int holds no more
 // The shares are ints, and so is what a block adds up; only the last addition is of 64 bits.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: sum: a small array | WRONG_ANSWER | its lower 32 bits
+// Fails: sum: more than an int holds | WRONG_ANSWER | its lower 32 bits
 // An int on the device takes the atomics, and is widened at the end.
 #include "lab.hpp"
 
