@@ -29,7 +29,7 @@ void sum(const int *in, long long *out, int n)
 {
     cudaMemsetAsync(out, 0, sizeof *out);
     int blocks = (n + block_size - 1) / block_size;
-    if (n > 0) add<<<blocks < 16 ? blocks : 16, block_size>>>(in, out, n);
+    if (n > 0) add < <<blocks<16 ? blocks : 16, block_size>>>(in, out, n);
 }
 
 void histogram(const unsigned char *, size_t, unsigned *) {}
