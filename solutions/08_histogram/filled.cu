@@ -36,9 +36,9 @@ static __device__ long long share_of_thread(const int *in, int n, int i, int thr
 
 // Puts the shares of a block's threads together. A thread that has handed its
 // share on keeps 0: all shares together are the same sum before and after.
-static __device__ long long share_in_block(long long x)
+// `shares`: block_size of them, in shared memory.
+static __device__ long long share_in_block(long long x, long long *shares)
 {
-    __shared__ long long shares[block_size];
     int count = block_size, place = threadIdx.x;
     for (int distance = 16; distance > 0; distance /= 2) x += __shfl_down_sync(~0u, x, distance);
     count = block_size / 32;
@@ -55,8 +55,9 @@ static __device__ long long share_in_block(long long x)
 
 static __global__ void add_up(const int *in, long long *out, int n)
 {
+    __shared__ long long shares[block_size];
     int i = blockIdx.x * block_size + threadIdx.x, threads = gridDim.x * block_size;
-    long long x = share_in_block(share_of_thread(in, n, i, threads));
+    long long x = share_in_block(share_of_thread(in, n, i, threads), shares);
     if (x != 0) add_to(out, x);
 }
 
