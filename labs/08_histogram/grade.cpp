@@ -94,8 +94,8 @@ static void try_random_tiles(int width, int height, int tile, int image_at = 0, 
     try_tiles(random_bytes(std::size_t(width) * height), width, height, tile, image_at, bins_at);
 }
 
-// Of more tiles in one direction than a grid may have blocks in y or z, of a pixel each. All their
-// bins would take long to simulate: there a few pixels are enough to see that kernels begin.
+// There are more tiles in one direction than a grid may have blocks in y or z, of a pixel each. All
+// their bins would take long to simulate: there a few pixels are enough to see that kernels begin.
 static void try_row_of_tiles(int width, int height)
 {
     if (!simulated()) return try_random_tiles(width, height, 1);
@@ -214,8 +214,8 @@ static counted_gate elements_loaded_once(std::size_t elements)
         [=](const counted &c) { return 32 * memory_requests(c) / double(elements); });
 }
 
-// What loads ask for is counted and not the sectors that bring it: threads that each have a piece
-// of their own load bytes 32 apart, and the rest of a sector waits for them in the cache.
+// Loads count by what they ask for, not by the sectors that bring it: threads that each have a
+// piece of their own load bytes 32 apart, and the rest of a sector waits for them in the cache.
 static counted_gate moved_once(std::size_t elements, double limit, const std::string &meaning)
 {
     return at_most("bytes moved an element, of sectors loaded those asked for", {limit}, "bytes",

@@ -14,8 +14,8 @@ using namespace grading;
 
 namespace {
 
-// Partial sums of one array, in one pass: what an answer has that leaves out, or repeats, all
-// elements of a kind. Powers of two up to the largest block.
+// Sums of an array, in one pass, that leave out or repeat all elements of a kind; for powers of two
+// up to the largest block.
 struct partial_sums {
     static constexpr int powers = 11; // of 2: 1, 2, ... 1024
     using by_power = std::array<std::uint64_t, powers>;
@@ -145,7 +145,7 @@ std::vector<misconception<long long>> wrong_sums(const ints &in, long long got)
     return known;
 }
 
-// Of blocks that all count the same elements: each count is so many times one that these can have.
+// Blocks may all count the same elements: each count is so many times one that these can have.
 template <class F> static void add_same_in_every_block(std::vector<misconception<unsigned>> &known,
                                                        const counts &got, F right)
 {
@@ -163,7 +163,7 @@ template <class F> static void add_same_in_every_block(std::vector<misconception
                      [&got] { return got; }});
 }
 
-// Of counters with fewer bits than a count needs: what is missing are as many times all that they
+// Counters may have fewer bits than a count needs: what is missing are as many times all that they
 // hold, and each time a neighbour in the same word may have got one more.
 void add_overflow(std::vector<misconception<unsigned>> &known, const counts &got,
                   const counts &want)

@@ -20,10 +20,11 @@ struct bin_range {
     float high() const { return low + float(bins) * width; }
 };
 
-// Of a wrong sum of `in`.
+// Returns what a wrong sum of `in` may have come from, the surest first.
 std::vector<grading::misconception<long long>> wrong_sums(const ints &in, long long got);
 
-// Of wrong counts of bytes, whose array begins `at` bytes past a 256-byte boundary.
+// The same for counts of bytes, whose array begins `at` bytes past a 256-byte boundary; and below
+// for counts of pixels and of floats.
 std::vector<grading::misconception<unsigned>> wrong_bytes(const bytes &in, int at,
                                                           const counts &got);
 

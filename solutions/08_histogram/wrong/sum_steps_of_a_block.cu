@@ -28,8 +28,8 @@ static __global__ void add(const int *in, long long *out, int n)
 void sum(const int *in, long long *out, int n)
 {
     cudaMemsetAsync(out, 0, sizeof *out);
-    int blocks = (n + block_size - 1) / block_size;
-    if (n > 0) add < <<blocks<16 ? blocks : 16, block_size>>>(in, out, n);
+    int blocks = min((n + block_size - 1) / block_size, 16);
+    if (n > 0) add<<<blocks, block_size>>>(in, out, n);
 }
 
 void histogram(const unsigned char *, size_t, unsigned *) {}
