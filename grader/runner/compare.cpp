@@ -18,6 +18,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace grading {
@@ -96,19 +97,38 @@ template <class T> std::optional<recognised> recognise_read_output(const mistake
     return recognised{r.output_read.cause, r.output_read.next};
 }
 
+// True if a right sum of 64 bits has the value of inactive lanes added to it, some times. An
+// integer does not preserve it as a NaN does.
+template <class T> bool added_to_sum(T got, T want)
+{
+    if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
+        constexpr std::uint64_t value =
+                                    std::uint64_t{inactive_lane_value} << 32 | inactive_lane_value,
+                                max_times = 1 << 16;
+        const std::uint64_t added = std::uint64_t(got) - std::uint64_t(want);
+        for (std::uint64_t times = 1; times <= max_times; ++times)
+            if (times * value == added) return true;
+    }
+    return false;
+}
+
 // Recognises the value that a shuffle from an inactive lane, undefined in CUDA, has on the
 // simulator: a NaN whose payload the simulator's sums and products preserve.
 template <class T> std::optional<recognised> recognise_inactive_lane_value(const mistake<T> &m)
 {
     if (!options().simulated || sizeof(T) < 4) return {};
+    bool in_sum = false;
     for (std::size_t i : m.wrong) {
         std::uint32_t words[2];
         std::memcpy(words, &m.got[i], 4);
         std::memcpy(words + 1, reinterpret_cast<const char *>(&m.got[i]) + sizeof(T) - 4, 4);
-        if (words[0] != inactive_lane_value || words[1] != inactive_lane_value) return {};
+        const bool is = words[0] == inactive_lane_value && words[1] == inactive_lane_value;
+        if (!is && !added_to_sum(m.got[i], m.want[i])) return {};
+        in_sum |= !is;
     }
-    return recognised{"It is what the simulator gives for a shuffle from a lane that takes no part "
-                      "in it.",
+    return recognised{std::string(in_sum ? "It holds" : "It is") +
+                          " what the simulator gives for a shuffle from a lane that takes no part "
+                          "in it.",
                       "From which lane does __shfl_sync read there, and had that lane returned, or "
                       "does it not come to this line? A lane without an element of its own must "
                       "still shuffle: guard its load and its store, not the shuffle."};

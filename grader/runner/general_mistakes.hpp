@@ -18,7 +18,8 @@
     X(std::int32_t)                                                                                \
     X(std::uint32_t)                                                                               \
     X(std::int64_t)                                                                                \
-    X(std::uint64_t)
+    X(std::uint64_t)                                                                               \
+    X(long long) // std::int64_t is a long here
 
 namespace grading {
 

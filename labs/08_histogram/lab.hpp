@@ -5,8 +5,8 @@
 // array may start at its own place within a sector (32 bytes) or a line (128
 // bytes). Arrays of one call do not overlap.
 //
-// `bins` hold anything before the call, also what the call before left there,
-// and are overwritten: each becomes a count, for no elements at all 0.
+// `out` and `bins` hold anything before the call, also what the call before left
+// there, and are overwritten: for no elements at all, with 0.
 //
 // The functions return when their work has been launched; the grader waits for
 // it, and asks the runtime for launch errors. A function may throw a
@@ -15,6 +15,14 @@
 #pragma once
 
 #include <cstddef>
+
+// The sum of all elements.
+//   in: n, 0 <= n <= 2^30, of any sign and size; out: 1.
+//   *out = in[0] + ... + in[n - 1], exactly. It fits a long long, which has 64
+//   bits; a sum of only two elements may not fit an int.
+// The lesson: how threads put together what they have, with few atomics, few
+// barriers, and much work for each thread.
+void sum(const int *in, long long *out, int n);
 
 // How often each byte occurs.
 //   in: n, any number, also beyond 2^32; bins: 256.

@@ -1,10 +1,10 @@
 // Lab 08, histogram: the file to edit. What each function must do: lab.hpp.
 // The lesson: handouts/08_histogram.md. Stuck at a TODO: hints.md.
 //
-// The launches below are in place: a few blocks for each multiprocessor, so
-// that a block has many elements, counts them in shared memory, and adds its
-// counts to the bins once. Change kernels and launches where your idea needs
-// it.
+// The launches below are in place. Those of the histograms have a few blocks for
+// each multiprocessor, so that a block has many elements, counts them in shared
+// memory, and adds its counts to the bins once. Change kernels and launches
+// where your idea needs it.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -22,42 +22,95 @@ static int blocks_for(size_t elements)
     return min(size_t(sms * blocks_an_sm), (elements + block_size - 1) / block_size);
 }
 
+// Adds to *out, to which others may be adding. CUDA has an atomic addition of 64
+// bits for unsigned numbers only; the bits of the sum are the same.
+static __device__ void add_to(long long *out, long long x)
+{
+    atomicAdd(reinterpret_cast<unsigned long long *>(out), static_cast<unsigned long long>(x));
+}
+
+// Returns the share of the sum of thread i, one of the `threads` in the grid.
+static __device__ long long share_of_thread(const int *in, int n, int i, int threads)
+{
+    long long x = 0;
+    // TODO 1 (sum): x is element i. In the last block there may be threads for
+    // which there is none.
+    i += threads;
+    // TODO 4 (sum: speed): A grid may have fewer threads than `in` has elements:
+    // x is the sum of this thread's first and of all that follow it in steps of
+    // `threads`. i is its second.
+    return x;
+}
+
+// Puts the shares of a block's threads together. A thread that has handed its
+// share on keeps 0: all shares together are the same sum before and after.
+// `shares`: block_size of them, in shared memory.
+static __device__ long long share_in_block(long long x, long long *shares)
+{
+    int count = block_size, place = threadIdx.x;
+    // TODO 3 (sum: few barriers): In lane 0 x is the sum of its warp's, without
+    // shared memory. Only these go into shares, side by side: count is how many,
+    // and place where; a thread whose place is count has none there.
+    if (place < count) shares[place] = x;
+    // TODO 2 (sum: few atomics): x is the sum of all `count` shares in thread 0,
+    // and 0 in all others.
+    return x;
+}
+
+static __global__ void add_up(const int *in, long long *out, int n)
+{
+    __shared__ long long shares[block_size];
+    int i = blockIdx.x * block_size + threadIdx.x, threads = gridDim.x * block_size;
+    long long x = share_in_block(share_of_thread(in, n, i, threads), shares);
+    if (x != 0) add_to(out, x);
+}
+
+void sum(const int *in, long long *out, int n)
+{
+    // TODO 1 (sum): Blocks add to `*out`, which holds anything: set it to 0 before
+    // the launch. cudaMemsetAsync does.
+    int blocks = (n + block_size - 1) / block_size;
+    // TODO 4 (sum: speed): There are no more blocks than the device runs at a
+    // time.
+    if (n > 0) add_up<<<blocks, block_size>>>(in, out, n);
+    check_launch("add_up");
+}
+
+// TODO 12 (histogram: speed, uniform): When everything passes: load 16 bytes at
+// a time where `in` allows it, and lay the counts out so that the lanes of a
+// warp cannot meet, whatever they count.
 static __global__ void count_bytes(const unsigned char *in, size_t n, unsigned *bins)
 {
-    // TODO 1 (histogram): Give the block 256 counts in shared memory. It holds
+    // TODO 5 (histogram): Give the block 256 counts in shared memory. It holds
     // anything: let the threads set all counts to 0, and let nobody count
     // before that is done.
     //
-    // TODO 2 (histogram): Count. The grid has fewer threads than `in` has
+    // TODO 6 (histogram): Count. The grid has fewer threads than `in` has
     // elements: each thread goes on from its element by as many as the grid has
     // threads, as long as there are any; n may need more than 32 bits. Several
     // threads may add to one count at the same time: atomicAdd.
     //
-    // TODO 3 (histogram): When all threads of the block have counted, add the
+    // TODO 7 (histogram): When all threads of the block have counted, add the
     // block's counts to `bins`. Other blocks do so as well.
-    //
-    // TODO 8 (histogram: speed, uniform): When everything passes: load 16 bytes
-    // at a time where `in` allows it, and lay the counts out so that the lanes
-    // of a warp cannot meet, whatever they count.
 }
 
 void histogram(const unsigned char *in, size_t n, unsigned *bins)
 {
-    // TODO 4 (histogram): The blocks will add to `bins`, which hold anything:
+    // TODO 8 (histogram): The blocks will add to `bins`, which hold anything:
     // set them to 0 before the launch. cudaMemsetAsync does.
     if (n > 0) count_bytes<<<blocks_for(n), block_size>>>(in, n, bins);
     check_launch("count_bytes");
 }
 
-// A block a tile; `across` tiles stand side by side.
+// One block per tile; `across` tiles stand side by side.
 static __global__ void count_tiles(const unsigned char *image, int width, int height, int tile,
                                    int across, unsigned *bins)
 {
-    // TODO 5 (histogram_tiles): Where does tile blockIdx.x begin, and how many
+    // TODO 9 (histogram_tiles): Where does tile blockIdx.x begin, and how many
     // columns and rows has it? At the right and the bottom edge it may be less
     // than tile.
     //
-    // TODO 6 (histogram_tiles): Clear the counts as in TODO 1, share out the
+    // TODO 10 (histogram_tiles): Clear the counts as in TODO 5, share out the
     // pixels of the tile among the threads of the block, and count. Then write
     // the tile's 256 bins: they are this block's alone, so nothing is added.
 }
@@ -73,8 +126,8 @@ void histogram_tiles(const unsigned char *image, int width, int height, int tile
 static __global__ void count_range(const float *in, int n, float low, float high, float width,
                                    int bin_count, unsigned *bins)
 {
-    // TODO 7 (histogram_range): The same once more with 2048 counts, the most
-    // that lab.hpp allows; set `bins` to 0 below as in TODO 4. Two things are
+    // TODO 11 (histogram_range): The same once more with 2048 counts, the most
+    // that lab.hpp allows; set `bins` to 0 below as in TODO 8. Two things are
     // new: which numbers count, and in which bin? The difference x - low is
     // rounded to a float, maybe up to the next bound; low + b * width is exact.
 }

@@ -3,8 +3,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 
 namespace oracle {
+
+std::vector<long long> sum(const std::vector<int> &in)
+{
+    return {std::accumulate(in.begin(), in.end(), 0LL)};
+}
 
 std::vector<unsigned> histogram(const std::vector<unsigned char> &in)
 {

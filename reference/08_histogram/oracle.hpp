@@ -7,6 +7,9 @@
 
 namespace oracle {
 
+// One element.
+std::vector<long long> sum(const std::vector<int> &in);
+
 // 256 bins.
 std::vector<unsigned> histogram(const std::vector<unsigned char> &in);
 

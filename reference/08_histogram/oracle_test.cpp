@@ -10,6 +10,15 @@
 
 using counts = std::vector<unsigned>;
 
+TEST_CASE("oracle: a sum goes beyond an int, in both directions")
+{
+    constexpr int most = std::numeric_limits<int>::max(), least = std::numeric_limits<int>::min();
+    CHECK(oracle::sum({}) == std::vector<long long>{0});
+    CHECK(oracle::sum({3, -1, -7}) == std::vector<long long>{-5});
+    CHECK(oracle::sum({most, most, 2}) == std::vector<long long>{1LL << 32});
+    CHECK(oracle::sum({least, least}) == std::vector<long long>{-(1LL << 32)});
+}
+
 TEST_CASE("oracle: each byte has its bin")
 {
     counts bins = oracle::histogram({3, 0, 255, 3, 3});

@@ -1,8 +1,9 @@
-// Lab 08, rung 1: a block counts in shared memory, and adds its counts to the bins once.
+// Lab 08, rung 1: a block adds and counts in shared memory, and does one atomic per result.
 //
-// New: `counts`, a block's own bins, with a barrier after they are cleared and one before they are
-// added up. So that there are fewer blocks than elements by far, a thread goes on to its next
-// element. A tile belongs to one block, which need not add: it writes.
+// New: in `sum` the tree with a barrier after each of its steps (Harris 2007), and one atomic per
+// block. In the histograms `counts`, a block's own bins, with a barrier after they are cleared and
+// one before they are added up. So that there are fewer blocks than elements by far, a thread goes
+// on to its next element. A tile belongs to one block, which need not add: it writes.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -19,6 +20,32 @@ static int blocks_for(size_t elements)
     int sms = 0;
     check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
     return std::min<size_t>(sms * blocks_an_sm, (elements + block_size - 1) / block_size);
+}
+
+// CUDA adds 64 bits atomically for unsigned numbers only; the bits of the sum are the same.
+static __device__ void add_to(long long *out, long long x)
+{
+    atomicAdd(reinterpret_cast<unsigned long long *>(out), static_cast<unsigned long long>(x));
+}
+
+static __global__ void add_by_tree(const int *in, long long *out, int n)
+{
+    __shared__ long long sums[block_size];
+    int i = blockIdx.x * block_size + threadIdx.x;
+    sums[threadIdx.x] = i < n ? in[i] : 0;
+    __syncthreads();
+    for (int half = block_size / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+        __syncthreads(); // the next step reads what this one wrote
+    }
+    if (threadIdx.x == 0) add_to(out, sums[0]);
+}
+
+void sum(const int *in, long long *out, int n)
+{
+    check(cudaMemsetAsync(out, 0, sizeof *out), "clearing the sum");
+    if (n > 0) add_by_tree<<<(n + block_size - 1) / block_size, block_size>>>(in, out, n);
+    check_launch("add_by_tree");
 }
 
 static __device__ void clear(unsigned *counts, int bins)

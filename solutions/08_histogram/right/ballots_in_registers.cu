@@ -5,6 +5,7 @@
 #include "lab.hpp"
 
 #include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
 #include <cuda/atomic>
 #include <cuda_runtime.h>
 
@@ -146,4 +147,26 @@ void histogram_range(const float *in, int n, float low, float high, int bin_coun
     if (n == 0) return;
     count_range<<<blocks_for(n, threads * 32), threads>>>(in, n, low, high, width, bin_count, bins);
     check_launch("count_range");
+}
+
+// One warp per block: nobody but the lanes of a warp ever meets.
+static __global__ void __launch_bounds__(32) add_by_warps(const int *in, long long *out, int n)
+{
+    const auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+    long long mine[2] = {};
+    for (size_t i = size_t(blockIdx.x) * 64 + threadIdx.x; i < n; i += size_t(gridDim.x) * 64) {
+        mine[0] += in[i];
+        if (i + 32 < n) mine[1] += in[i + 32];
+    }
+    const long long sum = cg::reduce(warp, mine[0] + mine[1], cg::plus<long long>());
+    if (warp.thread_rank() == 0)
+        cuda::atomic_ref<long long, cuda::thread_scope_device>(*out).fetch_add(
+            sum, cuda::memory_order_relaxed);
+}
+
+void sum(const int *in, long long *out, int n)
+{
+    check(cudaMemsetAsync(out, 0, sizeof *out), "clearing the sum");
+    if (n > 0) add_by_warps<<<blocks_for(n, 64), 32>>>(in, out, n);
+    check_launch("add_by_warps");
 }

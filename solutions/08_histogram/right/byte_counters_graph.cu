@@ -170,3 +170,44 @@ void histogram_range(const float *in, int n, float low, float high, int bin_coun
                                                             bin_count, bins);
     });
 }
+
+// Two kernels and no atomic: each block stores its sum, and one block adds these up. Columns of a
+// warp's transpose go to shared memory, where one lane per row adds: no tree anywhere.
+constexpr int max_parts = 256;
+static __device__ long long part_sums[max_parts];
+
+template <class T> static __device__ void add_to_one(const T *in, int n, long long *result)
+{
+    __shared__ long long shares[threads];
+    __shared__ long long rows[4];
+    long long x = 0;
+    for (long long i = blockIdx.x * threads + threadIdx.x; i < n; i += gridDim.x * threads)
+        x += in[i];
+    shares[threadIdx.x] = x;
+    __syncthreads();
+    if (threadIdx.x < 4) {
+        long long row = 0;
+        for (int k = 0; k < threads / 4; ++k) row += shares[k * 4 + threadIdx.x];
+        rows[threadIdx.x] = row;
+    }
+    __syncwarp();
+    if (threadIdx.x == 0) *result = rows[0] + rows[1] + rows[2] + rows[3];
+}
+
+static __global__ void add_parts(const int *in, int n)
+{
+    add_to_one(in, n, part_sums + blockIdx.x);
+}
+
+static __global__ void add_part_sums(int parts, long long *out)
+{
+    add_to_one(part_sums, parts, out);
+}
+
+void sum(const int *in, long long *out, int n)
+{
+    const int parts = std::clamp(n / (16 * threads), 1, max_parts);
+    add_parts<<<parts, threads>>>(in, n);
+    add_part_sums<<<1, threads>>>(parts, out);
+    check_launch("add_part_sums");
+}

@@ -118,3 +118,31 @@ void histogram_range(const float *in, int n, float low, float high, int bin_coun
                                             bins);
     check_launch("count_range");
 }
+
+static __global__ void __launch_bounds__(threads) add_chunks(const int *in, int n, long long *out)
+{
+    constexpr int loads = 4; // per ticket and thread: a ticket costs two barriers
+    const int head = min(n, int(-(reinterpret_cast<std::uintptr_t>(in) / 4) & 3));
+    const int wide = (n - head) / 4, tail = head + wide * 4;
+    const auto *body = reinterpret_cast<const int4 *>(in + head);
+    long long mine = 0;
+    draw_chunks((wide + loads - 1) / loads, [&](size_t first, size_t beyond) {
+        const size_t chunk_at = loads * (first - threadIdx.x);
+        for (size_t i = chunk_at + threadIdx.x; i < min(loads * beyond, size_t(wide)); i += threads)
+            for (int x : {body[i].x, body[i].y, body[i].z, body[i].w}) mine += x;
+    });
+    if (blockIdx.x == 0 && threadIdx.x < head) mine += in[threadIdx.x];
+    if (blockIdx.x == 0 && tail + threadIdx.x < n) mine += in[tail + threadIdx.x];
+    for (int mask = 1; mask < 32; mask *= 2) mine += __shfl_xor_sync(~0u, mine, mask);
+    if (threadIdx.x % 32 == 0)
+        atomicAdd(reinterpret_cast<unsigned long long *>(out), (unsigned long long)mine);
+}
+
+void sum(const int *in, long long *out, int n)
+{
+    check(cudaMemsetAsync(out, 0, sizeof *out), "clearing the sum");
+    if (n == 0) return;
+    start<<<1, 1>>>();
+    add_chunks<<<blocks_for(n), threads>>>(in, n, out);
+    check_launch("add_chunks");
+}

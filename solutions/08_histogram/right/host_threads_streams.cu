@@ -163,3 +163,36 @@ void histogram_range(const float *in, int n, float low, float high, int bin_coun
                                                    bins);
     });
 }
+
+// The shares of a block meet in shared memory by an atomic of block scope, one lane per warp.
+static __global__ void __launch_bounds__(threads) add_part(const int *in, int n, long long *out)
+{
+    __shared__ long long of_block;
+    if (threadIdx.x == 0) of_block = 0;
+    __syncthreads();
+    long long mine = 0;
+    for (int i = blockIdx.x * threads + threadIdx.x; i < n; i += gridDim.x * threads) mine += in[i];
+    for (int up = 1; up < 32; up *= 2) {
+        const long long below = __shfl_up_sync(~0u, mine, up); // an inclusive scan: lane 31 has all
+        if (threadIdx.x % 32 >= up) mine += below;
+    }
+    if (threadIdx.x % 32 == 31)
+        cuda::atomic_ref<long long, cuda::thread_scope_block>(of_block).fetch_add(
+            mine, cuda::memory_order_relaxed);
+    __syncthreads();
+    if (threadIdx.x == 0)
+        cuda::atomic_ref<long long, cuda::thread_scope_device>(*out).fetch_add(
+            of_block, cuda::memory_order_relaxed);
+}
+
+void sum(const int *in, long long *out, int n)
+{
+    const int third = n / parties, most = 8 * multiprocessors();
+    check(cudaMemsetAsync(out, 0, sizeof *out), "clearing the sum");
+    if (n == 0) return;
+    in_parallel([=](int part, cudaStream_t s) {
+        const int size = part == parties - 1 ? n - part * third : third;
+        const int blocks = std::clamp(size / (threads * 8), 1, most);
+        if (size > 0) add_part<<<blocks, threads, 0, s>>>(in + part * third, size, out);
+    });
+}

@@ -159,3 +159,36 @@ void histogram_range(const float *in, int n, float low, float high, int bin_coun
         in, n, low, high, (high - low) / bin_count, bin_count, parts_of(blocks, bin_count), bins);
     check_launch("count_range");
 }
+
+static __device__ long long of_blocks[1024];
+
+// The warps' sums by a tree over shuffles, the blocks' by the last block to finish: no atomic ever
+// adds, and *out is stored once.
+static __global__ void add_blocks(const int *in, int n, long long *out)
+{
+    __shared__ long long of_warps[warps];
+    auto sum_of_block = [&](long long x) {
+        for (int d = lanes / 2; d > 0; d /= 2) x += __shfl_down_sync(~0u, x, d);
+        if (threadIdx.x == 0) of_warps[threadIdx.y] = x;
+        __syncthreads();
+        x = 0;
+        for (int w = 0; w < warps; ++w) x += of_warps[w];
+        return x;
+    };
+    long long x = 0;
+    for (int i = blockIdx.x * threads + rank(); i < n; i += gridDim.x * threads) x += in[i];
+    x = sum_of_block(x);
+    if (rank() == 0) of_blocks[blockIdx.x] = x;
+    if (!is_last_block()) return;
+    x = 0;
+    for (int k = rank(); k < gridDim.x; k += threads) x += __ldcg(of_blocks + k);
+    x = sum_of_block(x);
+    if (rank() == 0) *out = x;
+}
+
+void sum(const int *in, long long *out, int n)
+{
+    const int blocks = std::min(blocks_for(n, 8 * threads), 1024);
+    add_blocks<<<blocks, block>>>(in, n, out);
+    check_launch("add_blocks");
+}

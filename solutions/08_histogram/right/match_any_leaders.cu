@@ -164,3 +164,29 @@ void histogram_range(const float *in, int n, float low, float high, int bin_coun
     count_range<<<blocks_for(n / 32), threads>>>(in, n, low, high, width, bin_count, bins);
     check_launch("count_range");
 }
+
+// The hardware adds up 32 bits of a warp in one instruction: a share of 64 bits takes four of
+// these, for 16 bits each.
+static __device__ long long sum_of_lanes(long long x)
+{
+    long long sum = 0;
+    for (int k = 0; k < 3; ++k)
+        sum += (long long)__reduce_add_sync(~0u, unsigned(x >> 16 * k & 0xffff)) << 16 * k;
+    return sum + ((long long)__reduce_add_sync(~0u, int(x >> 48)) << 48);
+}
+
+static __global__ void __launch_bounds__(threads) add_up(const int *in, int n, long long *out)
+{
+    long long x = 0;
+    for (int i = blockIdx.x * threads + threadIdx.x; i < n; i += gridDim.x * threads) x += in[i];
+    x = sum_of_lanes(x);
+    if (threadIdx.x % 32 == 0)
+        atomicAdd(reinterpret_cast<unsigned long long *>(out), (unsigned long long)x);
+}
+
+void sum(const int *in, long long *out, int n)
+{
+    check(cudaMemsetAsync(out, 0, sizeof *out), "clearing the sum");
+    add_up<<<blocks_for(n), threads>>>(in, n, out);
+    check_launch("add_up");
+}

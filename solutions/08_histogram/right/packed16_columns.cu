@@ -148,3 +148,35 @@ void histogram_range(const float *in, int n, float low, float high, int bin_coun
     count_range<<<blocks_for(n / 32), threads>>>(in, n, low, high, width, bin_count, bins);
     check_launch("count_range");
 }
+
+// Sums in 32 bits: one of the lower halves of the elements, one of the upper. A thread has fewer
+// than 2^16 elements, so neither can run over.
+static __global__ void __launch_bounds__(threads) add_halves(const int *in, int n, long long *out)
+{
+    __shared__ long long shares[threads / 4];
+    unsigned low = 0;
+    int high = 0;
+    for (int i = blockIdx.x * threads + threadIdx.x; i < n; i += gridDim.x * threads)
+        low += in[i] & 0xffff, high += in[i] >> 16;
+    long long x = ((long long)high << 16) + low;
+    // Four lanes side by side by shuffles, the rest in a tree of 128, then of a warp.
+    x += __shfl_xor_sync(~0u, x, 1);
+    x += __shfl_xor_sync(~0u, x, 2);
+    if (threadIdx.x % 4 == 0) shares[threadIdx.x / 4] = x;
+    __syncthreads();
+    if (threadIdx.x >= 32) return;
+    x = shares[threadIdx.x] + shares[threadIdx.x + 32] + shares[threadIdx.x + 64] +
+        shares[threadIdx.x + 96];
+    for (int d = 1; d < 32; d *= 2) x += __shfl_down_sync(~0u, x, d);
+    if (threadIdx.x == 0)
+        atomicAdd(reinterpret_cast<unsigned long long *>(out), (unsigned long long)x);
+}
+
+void sum(const int *in, long long *out, int n)
+{
+    constexpr int max_of_a_thread = 1 << 15;
+    check(cudaMemsetAsync(out, 0, sizeof *out), "clearing the sum");
+    const int needed = n / (threads * max_of_a_thread) + 1;
+    if (n > 0) add_halves<<<std::max(blocks_for(n), needed), threads>>>(in, n, out);
+    check_launch("add_halves");
+}

@@ -91,3 +91,22 @@ void histogram_range(const float *in, int n, float low, float high, int bin_coun
     if (n > 0) count_range<<<range_blocks, block_size>>>(in, n, low, high, width, bin_count, bins);
     check_launch("count_range");
 }
+
+// A piece of 64 elements for each thread, one atomic for each warp.
+static __global__ void add_pieces(const int *in, int n, long long *out)
+{
+    constexpr int piece = 64;
+    const long long first = (long long)(blockIdx.x * block_size + threadIdx.x) * piece;
+    long long x = 0;
+    for (long long i = first; i < min(first + piece, (long long)n); ++i) x += in[i];
+    for (int d = 16; d > 0; d >>= 1) x += __shfl_down_sync(~0u, x, d);
+    if (threadIdx.x % 32 == 0)
+        atomicAdd(reinterpret_cast<unsigned long long *>(out), (unsigned long long)x);
+}
+
+void sum(const int *in, long long *out, int n)
+{
+    check(cudaMemsetAsync(out, 0, sizeof *out), "clearing the sum");
+    if (n > 0) add_pieces<<<n / (64 * block_size) + 1, block_size>>>(in, n, out);
+    check_launch("add_pieces");
+}

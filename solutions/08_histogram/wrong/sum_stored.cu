@@ -1,0 +1,33 @@
+// Fails: sum: sizes around a warp and a block | RACE | only an atomic adds
+// On gpu: sum: sizes around a warp and a block | WRONG_ANSWER |
+// Each block stores its sum where the others store theirs.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+constexpr int block_size = 256;
+
+static __global__ void add(const int *in, long long *out, int n)
+{
+    __shared__ long long shares[block_size];
+    int i = blockIdx.x * block_size + threadIdx.x;
+    shares[threadIdx.x] = i < n ? in[i] : 0;
+    __syncthreads();
+    for (int half = block_size / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) shares[threadIdx.x] += shares[threadIdx.x + half];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) *out = shares[0];
+}
+
+void sum(const int *in, long long *out, int n)
+{
+    cudaMemsetAsync(out, 0, sizeof *out);
+    if (n > 0) add<<<(n + block_size - 1) / block_size, block_size>>>(in, out, n);
+}
+
+void histogram(const unsigned char *, size_t, unsigned *) {}
+
+void histogram_tiles(const unsigned char *, int, int, int, unsigned *) {}
+
+void histogram_range(const float *, int, float, float, int, unsigned *) {}
