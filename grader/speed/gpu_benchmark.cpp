@@ -60,7 +60,7 @@ private:
     std::chrono::steady_clock::time_point start_;
 };
 
-// Nobody else works on this machine while one lives, and this process has all of its cores.
+// While one lives, no other process of this grade works, and this one has all cores.
 class alone_at_clock {
 public:
     alone_at_clock()
