@@ -30,17 +30,17 @@ float time_copy_ms(const float *src_host, float *dst, size_t n, int repeats)
     return ms;
 }
 
+void upload(const float *src_host, float *dst, size_t n)
+{
+    // TODO 4 (upload): dst must hold the n floats.
+}
+
 float *acquire(size_t n)
 {
     auto *memory = static_cast<float *>(std::malloc(sizeof(float) * n));
     // TODO 5 (upload: speed): The device must be able to copy from `memory` by
     // itself: its pages must be pinned.
     return memory;
-}
-
-void upload(const float *src_host, float *dst, size_t n)
-{
-    // TODO 4 (upload): dst must hold the n floats.
 }
 
 void release(float *memory)

@@ -33,17 +33,17 @@ float time_copy_ms(const float *src_host, float *dst, size_t n, int repeats)
     return ms;
 }
 
+void upload(const float *src_host, float *dst, size_t n)
+{
+    check(cudaMemcpyAsync(dst, src_host, sizeof(float) * n, cudaMemcpyHostToDevice),
+          "cudaMemcpyAsync");
+}
+
 float *acquire(size_t n)
 {
     auto *memory = static_cast<float *>(std::malloc(sizeof(float) * n));
     check(cudaHostRegister(memory, sizeof(float) * n, cudaHostRegisterDefault), "cudaHostRegister");
     return memory;
-}
-
-void upload(const float *src_host, float *dst, size_t n)
-{
-    check(cudaMemcpyAsync(dst, src_host, sizeof(float) * n, cudaMemcpyHostToDevice),
-          "cudaMemcpyAsync");
 }
 
 void release(float *memory)
