@@ -1,8 +1,9 @@
 // Lab 01, the solution: every variable where it is cheapest to reach.
 //
 // New: the 32 lanes have a table each, a column of shared memory, so that no two meet in a bank;
-// its entries are places, so that a step is one load. Runs to sort pass through shared memory, so
-// that loads and stores are of neighbours.
+// its entries are places, so that a step is one load. Batcher's odd-even merge sort (1968) needs 63
+// comparisons of a run instead of 120, and a warp stages its runs by itself, without waiting for
+// others. Eight elements of a polynomial share a coefficient.
 #include "../check.hpp"
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: time_copy_ms: by events | WRONG_ANSWER | anything but the copies
+// Fails: time_copy_ms: by events | WRONG_ANSWER | with nothing else between
 // On gpu: may pass - filling is fast there
 // Memory is allocated and cleared between the two events, for each copy anew.
 #include "lab.hpp"
