@@ -32,6 +32,9 @@ bool leaks(const std::function<void()> &call);
 // The same for streams and events: returns how many more there are after each such call.
 std::uint64_t leaked_handles(const std::function<void()> &call);
 
+// Returns the bytes that copies of the last CALL brought from the host to devices.
+std::uint64_t copied_to_devices();
+
 // Ends the case if `function` asks for less scratch for more elements, or for more than any device
 // has. Tests the largest sizes that the contract allows, for which there is no memory here.
 // `arguments` returns those of a call with n elements; arrays may be empty.

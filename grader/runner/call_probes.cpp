@@ -92,6 +92,12 @@ std::uint64_t leaked_handles(const std::function<void()> &call)
     return counts_of_last_call().kept_handles;
 }
 
+std::uint64_t copied_to_devices()
+{
+    require_simulator();
+    return counts_of_last_call().copied_in_bytes;
+}
+
 void expect_scratch_for_many(const char *function,
                              const std::function<std::vector<argument>(int n)> &arguments)
 {

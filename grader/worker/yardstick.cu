@@ -67,6 +67,27 @@ int yardstick_memory_type(const float *at)
     return cudaPointerGetAttributes(&found, at) == cudaSuccess ? found.type : -1;
 }
 
+float yardstick_upload_ms(const float *from_host, float *to, size_t n, int repeats)
+{
+    cudaEvent_t start = nullptr, stop = nullptr;
+    float ms = -1;
+    if (cudaEventCreate(&start) == cudaSuccess && cudaEventCreate(&stop) == cudaSuccess) {
+        auto copy = [&] {
+            cudaMemcpyAsync(to, from_host, n * sizeof(float), cudaMemcpyHostToDevice);
+        };
+        copy();
+        cudaEventRecord(start);
+        for (int k = 0; k < repeats; ++k) copy();
+        cudaEventRecord(stop);
+        const bool measured = cudaEventSynchronize(stop) == cudaSuccess &&
+                              cudaEventElapsedTime(&ms, start, stop) == cudaSuccess;
+        ms = measured ? ms / float(repeats) : -1;
+    }
+    if (start) cudaEventDestroy(start);
+    if (stop) cudaEventDestroy(stop);
+    return ms;
+}
+
 void yardstick_fill(unsigned *to, size_t words, unsigned pattern)
 {
     constexpr size_t max_blocks = 1 << 16; // the grid-stride loop covers the rest

@@ -1,8 +1,9 @@
 // The grader's own kernels, linked into every worker: the calibration kernels of a device's
 // roofline, and kernels that flush the L2 and fill memory between runs.
 //
-// Except in yardstick_memory_type, pointers are memory of the current device, and functions return
-// after an asynchronous launch on the default stream and leave its error to cudaGetLastError. The
+// Except in yardstick_memory_type and yardstick_upload_ms, pointers are memory of the current
+// device, and functions return after an asynchronous launch on the default stream and leave its
+// error to cudaGetLastError. The
 // device's copy bandwidth and multiply-add rate are measured with yardstick_copy and yardstick_fma
 // in naive's worker, which holds no student code.
 #pragma once
@@ -18,6 +19,10 @@ void yardstick_null();
 // Returns the cudaMemoryType of `at`: 0 for pageable host memory (cudaMemoryTypeUnregistered), -1
 // on an error.
 int yardstick_memory_type(const float *at);
+
+// Copies n floats from pinned host memory to the device, once and then `repeats` times, and returns
+// the mean time of the latter copies by events, in milliseconds; -1 on an error.
+float yardstick_upload_ms(const float *from_host, float *to, size_t n, int repeats);
 
 // Sets to[i] = pattern for i < words.
 void yardstick_fill(unsigned *to, size_t words, unsigned pattern);

@@ -1,6 +1,7 @@
 // Grades lab 01, memory spaces.
 #include "grader/grading.hpp"
 #include "lab.hpp"
+#include "mistakes.hpp"
 #include "oracle.hpp"
 
 #include <algorithm>
@@ -17,10 +18,6 @@
 #include <vector>
 
 using namespace grading;
-using floats = std::vector<float>;
-using bytes = std::vector<unsigned char>;
-using points = std::vector<float2>;
-
 // Inputs.
 
 static bytes random_bytes(std::size_t n)
@@ -47,155 +44,7 @@ static points random_points(std::size_t n, float width, float height)
     return at;
 }
 
-// What wrong answers look like.
-
-static std::vector<misconception<float>> wrong_polynomials(const floats &x, const floats &c)
-{
-    // By multiply-adds in float, as kernels do it: what is recognised must agree in every bit.
-    auto with = [&x](floats coefficients) {
-        return [&x, coefficients] {
-            floats y;
-            for (float each : x) {
-                float sum = coefficients.back();
-                for (std::size_t k = coefficients.size() - 1; k-- > 0;)
-                    sum = std::fma(sum, each, coefficients[k]);
-                y.push_back(sum);
-            }
-            return y;
-        };
-    };
-    return {
-        {"The coefficients were taken in the opposite order.",
-         "coefficients_host[0] stands alone, coefficients_host[degree] before x^degree.",
-         with(floats(c.rbegin(), c.rend()))},
-        {"The coefficient of x^degree is missing.",
-         "There are degree + 1 coefficients: how many bytes is that?",
-         with(c.size() < 2 ? c : floats(c.begin(), c.end() - 1))},
-        {"Only the first two coefficients, 8 bytes, have arrived; the others are 0.",
-         "A size of 8 bytes is often that of a pointer: of what is sizeof taken? It is "
-         "(degree + 1) * sizeof(float) that must be copied.",
-         with(c.size() < 4 ? c : floats(c.begin(), c.begin() + 2))},
-        {"Only the first coefficient has arrived.",
-         "cudaMemcpyToSymbol counts bytes, not elements.", with({c[0]})},
-    };
-}
-
-static std::vector<misconception<unsigned char>> wrong_walks(const bytes &start, const bytes &next,
-                                                             int steps)
-{
-    auto after = [&start, &next](int k) {
-        return [&start, &next, k] { return oracle::follow(start, next, k); };
-    };
-    return {
-        {"These are the states after one step less.", "A loop of `steps` turns: k < steps.",
-         after(std::max(steps - 1, 0))},
-    };
-}
-
-static std::vector<misconception<float>> wrong_sorts(const floats &in)
-{
-    // The network with the same pairs in every round: 0 and 1, ..., or 1 and 2, ...
-    auto same_pairs = [&in](std::size_t first) {
-        return [&in, first] {
-            floats out = in;
-            for (std::size_t run = 0; run < out.size(); run += run_length)
-                for (std::size_t k = first; k + 1 < run_length && run + k + 1 < out.size(); k += 2)
-                    if (out[run + k + 1] < out[run + k]) std::swap(out[run + k], out[run + k + 1]);
-            return out;
-        };
-    };
-    return {
-        {"Only the elements 0 and 1, 2 and 3, ... of each run were put in order.",
-         "Odd rounds compare 1 and 2, 3 and 4, ...: where does their loop begin?", same_pairs(0)},
-        {"Only the elements 1 and 2, 3 and 4, ... of each run were put in order.",
-         "Even rounds compare 0 and 1, 2 and 3, ...: where does their loop begin?", same_pairs(1)},
-        {"The last run was filled up with zeros, and they were sorted in.",
-         "What lies beyond n must come last: INFINITY is larger than any element.",
-         [&in] {
-             floats padded = in;
-             padded.resize((in.size() + run_length - 1) / run_length * run_length);
-             floats out = oracle::small_sort(padded);
-             out.resize(in.size());
-             return out;
-         }},
-        {"The runs are sorted the other way round.", "Smallest first.",
-         [&in] {
-             floats out = in;
-             for (std::size_t i = 0; i < out.size(); i += run_length)
-                 std::sort(out.begin() + std::ptrdiff_t(i),
-                           out.begin() + std::ptrdiff_t(std::min(i + run_length, out.size())),
-                           std::greater<float>());
-             return out;
-         }},
-    };
-}
-
-static std::vector<misconception<float>> wrong_reversals(const floats &data, int block)
-{
-    constexpr std::size_t most_in_y = 65535; // of a grid's blocks, by which some cut x as well
-    return {
-        {"The pieces from number 65535 on stayed as they were.",
-         "Who has these? A grid cut to 65535 blocks is too small where each has one piece: in x "
-         "there may be 2147483647, or a block may go on to further pieces.",
-         [&data, block] {
-             const std::size_t reach = std::min(data.size(), most_in_y * std::size_t(block));
-             floats out = oracle::reverse_blocks(floats(data.begin(), data.begin() + reach), block);
-             out.insert(out.end(), data.begin() + reach, data.end());
-             return out;
-         }},
-        {"The whole array was reversed.", "Each piece of `block` elements keeps its place.",
-         [&data] { return floats(data.rbegin(), data.rend()); }},
-        {"The last piece, which is shorter, stayed as it was.",
-         "It has n % block elements, and is reversed too.",
-         [&data, block] {
-             floats out = oracle::reverse_blocks(data, block);
-             auto whole = std::ptrdiff_t(data.size()) / block * block;
-             std::copy(data.begin() + whole, data.end(), out.begin() + whole);
-             return out;
-         }},
-    };
-}
-
-static std::vector<misconception<float>> wrong_transposes(const floats &in, int rows, int cols)
-{
-    return {
-        {"The tiles are in their places, but each still has its rows as rows.",
-         "Exchange the indices within the tile as well: tile[x][y] = ..., ... = tile[y][x].",
-         [&in, rows, cols] {
-             constexpr int tile = 32;
-             floats out = oracle::transpose(in, rows, cols);
-             for (int r = 0; r < rows; ++r)
-                 for (int c = 0; c < cols; ++c) {
-                     int to_c = c / tile * tile + r % tile, to_r = r / tile * tile + c % tile;
-                     if (to_c < cols && to_r < rows)
-                         out[std::size_t(to_c) * rows + to_r] = in[std::size_t(r) * cols + c];
-                 }
-             return out;
-         }},
-    };
-}
-
-static std::vector<misconception<float>> wrong_scalings(const floats &before, float factor,
-                                                        int rounds)
-{
-    auto after = [&before, factor](int k) {
-        return [&before, factor, k] { return oracle::scale_managed(before, factor, k); };
-    };
-    std::vector<misconception<float>> known = {
-        {"Every element was scaled once, whatever `rounds` is.", "`rounds` times over.", after(1)},
-    };
-    // By factor^rounds; powf may be a few last bits off.
-    float power = static_cast<float>(std::pow(double(factor), rounds));
-    for (int k = 0; k < 8; ++k) power = std::nextafter(power, 0.0f);
-    for (int k = -8; k <= 8; ++k, power = std::nextafter(power, 2 * power))
-        known.push_back({"Every element was multiplied once, by a power of `factor`.",
-                         "Each round rounds to float, and a power is rounded elsewhere: multiply "
-                         "`rounds` times, one after the other.",
-                         [&before, power] { return oracle::scale_managed(before, power, 1); }});
-    return known;
-}
-
-// What changes in place is not written at all where it is as it was before.
+// An array that is changed in place counts as not written while it is as it was.
 static void expect_changed(const char *function, const output<float> &got, const floats &before,
                            const floats &want)
 {
@@ -206,13 +55,6 @@ static void expect_changed(const char *function, const output<float> &got, const
            "loaded?");
     expect_changed_in_place(false, message + ".",
                             "Does a kernel run at all, and does it write its result?");
-}
-
-static void expect_scaled(const output<float> &got, const floats &before, float factor, int rounds)
-{
-    floats want = oracle::scale_managed(before, factor, rounds);
-    expect_changed("scale_managed", got, before, want);
-    expect_equal(got, want, {}, [&] { return wrong_scalings(before, factor, rounds); });
 }
 
 // One call each. The places say how many elements past a 256-byte boundary an array begins.
@@ -257,61 +99,6 @@ static void try_reverse(std::size_t n, int block, int at = 0)
     expect_equal(data, want, {}, [&] { return wrong_reversals(before, block); });
 }
 
-static void try_transpose(int rows, int cols, int in_at = 0, int out_at = 0)
-{
-    floats in = random_floats(std::size_t(rows) * cols);
-    output<float> out(in.size());
-    out.row = std::size_t(rows);
-    CALL(transpose, misaligned(in, in_at), misaligned(out, out_at), rows, cols);
-    expect_equal(out, oracle::transpose(in, rows, cols), {std::size_t(cols), std::size_t(rows)},
-                 [&] { return wrong_transposes(in, rows, cols); });
-}
-
-constexpr double sample_tolerance = 1.0 / 128;
-
-static bool near_sample(float got, double want) { return std::abs(got - want) <= sample_tolerance; }
-
-// What is said of samples that are those of other points, or on another scale.
-static const char *why_wrong(const output<float> &got, const std::vector<double> &want,
-                             const bytes &image, int width, int height, const points &at)
-{
-    auto all = [&](auto like) {
-        for (std::size_t i = 0; i < want.size(); ++i)
-            if (!near_sample(got[i], like(i))) return false;
-        return true;
-    };
-    auto at_points = [&](auto move) {
-        points moved;
-        for (float2 p : at) moved.push_back(move(p));
-        std::vector<double> values = oracle::sample_bilinear(image, width, height, moved);
-        return all([&](std::size_t i) { return values[i]; });
-    };
-    if (at_points([](float2 p) { return float2{p.x - 0.5f, p.y - 0.5f}; }))
-        return "Everything is half a pixel off: to the texture unit the centre of the first texel "
-               "is at 0.5, to this contract at 0.";
-    if (at_points([](float2 p) { return float2{std::floor(p.x + 0.5f), std::floor(p.y + 0.5f)}; }))
-        return "These are the nearest pixels: cudaFilterModeLinear asks for their mean.";
-    // Of wrong samples, those that lie inside the image, to its left or right, above or below it.
-    auto beyond = [](float x, int size) { return x < 0 || x > float(size - 1); };
-    std::size_t inside = 0, aside = 0, above = 0, both = 0;
-    for (std::size_t i = 0; i < want.size(); ++i) {
-        if (near_sample(got[i], want[i])) continue;
-        bool in_x = beyond(at[i].x, width), in_y = beyond(at[i].y, height);
-        ++(in_x && in_y ? both : in_x ? aside : in_y ? above : inside);
-    }
-    if (inside > 0) return "";
-    if (aside > 0 && above == 0)
-        return "All that are wrong lie to the left or right of the image, where the pixels at its "
-               "edge go on: addressMode[0] is for x, and the edge is that of the texture's array, "
-               "which must be as wide as the image.";
-    if (above > 0 && aside == 0)
-        return "All that are wrong lie above or below the image, where the pixels at its edge go "
-               "on: addressMode[1] is for y, and the edge is that of the texture's array, which "
-               "must be as high as the image.";
-    return "All that are wrong lie outside the image, where the pixels at the edge go on for ever: "
-           "cudaAddressModeClamp, in x and in y.";
-}
-
 static void expect_samples(const output<float> &got, const bytes &image, int width, int height,
                            const points &at)
 {
@@ -340,63 +127,7 @@ static void try_samples(int width, int height, const points &at, int image_at = 
     expect_samples(out, image, width, height, at);
 }
 
-static void try_upload(std::size_t n)
-{
-    floats source = random_floats(n);
-    output<float> dst(n);
-    results_are_copied();
-    CALL(upload, acquired(source), misaligned(dst, int(n % 4)), n);
-    expect_equal(dst, source);
-}
-
-static void expect_sums(const output<double> &got, const floats &mapped)
-{
-    int passes = int(got.size());
-    std::vector<double> want = oracle::sum_mapped(mapped, passes);
-    floats sizes = mapped;
-    for (float &x : sizes) x = std::abs(x);
-    std::vector<double> magnitudes = oracle::sum_mapped(sizes, passes);
-    for (std::size_t p = 0; p < want.size(); ++p) {
-        bool in_float = std::abs(got[p] - want[p]) <= 1e-5 * magnitudes[p];
-        expect(std::abs(got[p] - want[p]) <= 1e-10 * magnitudes[p], verdict::WRONG_ANSWER,
-               "out[" + std::to_string(p) + "] is " + show_element(got[p]) +
-                   ", and the elements to the power of " + std::to_string(p + 1) + " add up to " +
-                   show_element(want[p]) + ": it is off by " +
-                   show_element(std::abs(got[p] - want[p])) + "." +
-                   (in_float ? " That is as far as float goes." : ""),
-               in_float ? "Multiply and add as double."
-                        : "out[p] is the sum of all mapped[i] to the power of p + 1. Does every "
-                          "pass begin with 0?");
-    }
-}
-
-static void try_sums(std::size_t n, int passes)
-{
-    floats values = random_floats(n);
-    output<double> out{std::size_t(passes)};
-    CALL(sum_mapped, mapped(values), int(n), passes, out, scratch);
-    expect_sums(out, values);
-    expect_work_of_kernels(4.0 * double(n), double(n) * (passes - 1));
-}
-
-static void need_managed_pages()
-{
-    expect(device().pages_on_demand != 0, verdict::SKIPPED,
-           "On this machine kernels cannot fetch single pages of managed memory "
-           "(concurrentManagedAccess is 0), so all of it moves before a launch, whoever prefetches "
-           "what.");
-}
-
-static void try_managed(std::size_t n, float factor, int rounds)
-{
-    floats before = random_floats(n);
-    output<float> data = changed_in_place(before);
-    CALL(scale_managed, managed(data), int(n), factor, rounds);
-    expect_scaled(data, before, factor, rounds);
-    if (rounds > 0) expect_work_of_kernels(8.0 * double(n), double(n) * rounds);
-}
-
-// What is raced: a function, its arguments, and what changes between two calls.
+// A speed case runs a function; these are its arguments, and what changes between two calls.
 
 namespace {
 
@@ -426,7 +157,7 @@ private:
     race_parts parts_;
 };
 
-// What most races need; `in` is what changes.
+// Most of them need these; `in` changes between two calls.
 template <class T, class U> struct in_and_out {
     std::vector<T> in;
     output<U> out;
@@ -563,33 +294,6 @@ static make_workload sort_race()
     };
 }
 
-// Multiples of a tile, so that rows begin at sectors; powers of two would hide nothing either, but
-// some memories deal badly with them.
-static int raced_rows() { return simulated() ? 96 : 32 * 257; }
-static int raced_cols() { return simulated() ? 160 : 32 * 129; }
-
-static make_workload transpose_race()
-{
-    int rows = raced_rows(), cols = raced_cols();
-    return [=](std::mt19937_64 &random) {
-        std::size_t n = std::size_t(rows) * cols;
-        auto p = std::make_shared<in_and_out<float, float>>(n, random);
-        return std::make_unique<one_race>(race_parts{
-            "transpose",
-            [=] { return remote<decltype(transpose)>::arguments(p->in, p->out, rows, cols); },
-            [p](std::mt19937_64 &r) { return std::vector{renew(p->in, r)}; },
-            [=] {
-                bool right = for_all(n, [&](std::size_t i) {
-                    return p->out.values[i % cols * rows + i / cols] == p->in[i];
-                });
-                if (!right)
-                    expect_equal(p->out, oracle::transpose(p->in, rows, cols),
-                                 {std::size_t(cols), std::size_t(rows)});
-            },
-            8.0 * double(n)});
-    };
-}
-
 static make_workload sample_race()
 {
     return [](std::mt19937_64 &random) {
@@ -614,78 +318,9 @@ static make_workload sample_race()
     };
 }
 
-// Of as many floats as the host and its link have time for.
-constexpr std::size_t linked_floats = (1 << 23) - 35;
-
-static make_workload upload_race()
-{
-    return [](std::mt19937_64 &random) {
-        std::size_t n = simulated() ? 20001 : linked_floats;
-        auto p = std::make_shared<in_and_out<float, float>>(n, random);
-        race_parts parts{
-            "upload",
-            [=] { return remote<decltype(upload)>::arguments(acquired(p->in), p->out, n); },
-            [p](std::mt19937_64 &r) { return std::vector{renew(p->in, r)}; },
-            [p] { expect_equal(p->out, p->in); }};
-        parts.in_kernels = false;
-        return std::make_unique<one_race>(parts);
-    };
-}
-
-static make_workload sum_race(int passes)
-{
-    return [passes](std::mt19937_64 &random) {
-        struct parts {
-            floats in;
-            output<double> out;
-        };
-        auto p = std::make_shared<parts>(parts{floats(simulated() ? 20001 : linked_floats),
-                                               output<double>(std::size_t(passes))});
-        fill_random(p->in, random);
-        return std::make_unique<one_race>(
-            race_parts{"sum_mapped",
-                       [=] {
-                           return remote<decltype(sum_mapped)>::arguments(
-                               mapped(p->in), int(p->in.size()), passes, p->out, scratch);
-                       },
-                       [p](std::mt19937_64 &r) { return std::vector{renew(p->in, r)}; },
-                       [p] { expect_sums(p->out, p->in); }});
-    };
-}
-
-static make_workload managed_race(int rounds)
-{
-    constexpr float factor = 1.25f;
-    return [=](std::mt19937_64 &random) {
-        struct parts {
-            floats before;
-            output<float> data;
-        };
-        floats before(simulated() ? 40001 : linked_floats);
-        fill_random(before, random);
-        auto p = std::make_shared<parts>(parts{before, changed_in_place(before)});
-        return std::make_unique<one_race>(race_parts{
-            "scale_managed",
-            [=] {
-                return remote<decltype(scale_managed)>::arguments(
-                    managed(p->data), int(p->before.size()), factor, rounds);
-            },
-            [p](std::mt19937_64 &r) {
-                std::span<std::byte> changed = renew(p->before, r);
-                p->data.values = p->before;
-                auto at = changed.data() - reinterpret_cast<std::byte *>(p->before.data());
-                return std::vector{std::as_writable_bytes(std::span(p->data.values))
-                                       .subspan(std::size_t(at), changed.size())};
-            },
-            [=] { expect_scaled(p->data, p->before, factor, rounds); }});
-    };
-}
-
-// What the simulator must see.
-
 static double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-CORRECTNESS_CASE("device_facts: what the runtime says", 2)
+CORRECTNESS_CASE("device_facts: what the runtime says", 3)
 {
     limit_multiprocessors(0);
     output<device_facts_t> out(1);
@@ -720,7 +355,7 @@ CORRECTNESS_CASE("device_facts: what the runtime says", 2)
     same("copy_engines", got.copy_engines, facts.copy_engines, look);
 }
 
-CORRECTNESS_CASE("add_to_global: one more", 0.5)
+CORRECTNESS_CASE("add_to_global: one more", 1)
 {
     for (float start : {-2.5f, 1.0f, 16777216.0f, 0.0f, 3.25f}) {
         output<float> out(1);
@@ -753,39 +388,40 @@ CORRECTNESS_CASE("polynomial: every degree", 0.5)
     try_polynomial(0, 4);
 }
 
-CORRECTNESS_CASE("polynomial: sizes and places", 0.5)
+CORRECTNESS_CASE("polynomial: sizes and places", 1)
 {
     for (int n : {1, 31, 32, 33, 255, 257, 1025, 4099}) try_polynomial(std::size_t(n), 5);
     for (int at = 0; at < 16; ++at) try_polynomial(1237, 7, at % 4, at / 4);
 }
 
-SPEED_CASE("polynomial: what is loaded", 3.5, 0)
+SPEED_CASE("polynomial: what is loaded", 6, 3)
 {
-    // Not timed: see the handout.
     constexpr int degree = 31;
+    auto elements = [] { return double(raced(1 << 14, 8)); };
     speed_gates gates;
-    auto of_an_element = [](const counted &c) {
-        double requests = memory_requests(c) - double(c.constant_requests);
-        return 32 * requests / double(raced(1 << 14, 8));
-    };
+    gates.speedup =
+        1.5; // 2.4 were measured with four elements per thread on an H200, 0.64 with one
     gates.counted = {
-        at_most("global loads an element", {1.05}, "",
-                "All threads read the same coefficient at the same moment: that is what constant "
-                "memory is for. Only x has to come from global memory, once.",
-                of_an_element),
-        moved_bytes(
-            "an element", [] { return double(raced(1 << 14, 8)); }, {12},
-            "x comes from memory, and y goes there: 8 bytes. All threads read the same "
-            "coefficient at the same moment: that is what constant memory is for."),
+        // From any memory: a load of a coefficient costs about the same from constant memory as
+        // from the L1.
+        at_most("loads an element", {9.5}, "",
+                "Each coefficient that a thread loads is used for too few elements. Let a thread "
+                "have four or more, with a sum each in a register: then a loaded coefficient "
+                "serves them all.",
+                [=](const counted &c) { return 32 * memory_requests(c) / elements(); }),
+        moved_bytes("an element", elements, {18},
+                    "x comes from memory, and y goes there: 8 bytes. All threads read the same "
+                    "coefficient at the same moment: that is what constant memory is for."),
         at_most("bytes copied a call", {4 * (degree + 1)}, "",
                 "Copy the degree + 1 coefficients, once a call, before the launch.",
                 [](const counted &c) { return double(c.copied_bytes); }),
         lanes_at_work(),
     };
+    gates.too_slow = "How many elements does a loaded coefficient serve?";
     race(polynomial_race(degree), gates);
 }
 
-CORRECTNESS_CASE("follow: a few steps", 0.5)
+CORRECTNESS_CASE("follow: a few steps", 1.5)
 {
     for (int steps : {3, 1, 0, 7}) try_follow(40, steps);
 }
@@ -798,7 +434,7 @@ CORRECTNESS_CASE("follow: sizes and places", 1.5)
     try_follow(0, 3);
 }
 
-SPEED_CASE("follow: speed", 3.5, 2)
+SPEED_CASE("follow: speed", 6, 4)
 {
     speed_gates gates;
     gates.speedup = 5;
@@ -848,13 +484,13 @@ CORRECTNESS_CASE("small_sort: sorted, reversed, equal and infinite", 0.5)
     for (const floats &in : {rising, falling, few, odd, floats(500, 7.5f)}) try_sort(in);
 }
 
-CORRECTNESS_CASE("small_sort: arrays that begin anywhere", 0.5)
+CORRECTNESS_CASE("small_sort: arrays that begin anywhere", 1)
 {
     for (int at = 0; at < 16; ++at) try_sort(random_floats(1237), at % 4, at / 4);
     try_sort(random_floats(5003), 31, 9);
 }
 
-SPEED_CASE("small_sort: speed", 3.5, 2)
+SPEED_CASE("small_sort: speed", 6.5, 3)
 {
     speed_gates gates;
     gates.speedup = 2;
@@ -867,12 +503,13 @@ SPEED_CASE("small_sort: speed", 3.5, 2)
                 double others = double(c.load_requests + c.store_requests);
                 return share(others, others + double(c.local_requests));
             }),
-        // 64 where each lane loads and stores its run a float at a time
+        // 8 by way of shared memory, 64 where each lane loads and stores its run a float at a time
         moved_bytes(
             "an element", [] { return double(raced_in_runs()); }, {80},
             "A run is loaded once and stored once; in between it belongs into registers."),
         lanes_at_work()};
-    gates.too_slow = "Is the run in registers, and does each lane ask for 16 bytes at a time?";
+    gates.too_slow = "Is the run in registers? Neighbouring lanes must load and store neighbours, "
+                     "as bring_runs and take_runs do.";
     race(sort_race(), gates);
 }
 
@@ -898,52 +535,6 @@ CORRECTNESS_CASE("reverse_blocks: pieces of any size", 1)
     try_reverse(140003, 2);
 }
 
-CORRECTNESS_CASE("transpose: two tiles", 0.5) { try_transpose(32, 64); }
-
-CORRECTNESS_CASE("transpose: sizes around a tile", 0.5)
-{
-    try_transpose(3, 5);
-    for (int rows : {1, 31, 32, 33, 65})
-        for (int cols : {1, 7, 32, 33, 64}) try_transpose(rows, cols);
-}
-
-CORRECTNESS_CASE("transpose: long and narrow", 0.5)
-{
-    try_transpose(2, 1031);
-    try_transpose(1021, 3);
-    // More rows, or columns, than a grid has blocks in its second dimension, times 32.
-    try_transpose(1, simulated() ? 70001 : 2200001);
-    try_transpose(simulated() ? 70001 : 2200001, 1);
-    try_transpose(0, 7);
-    try_transpose(7, 0);
-}
-
-CORRECTNESS_CASE("transpose: arrays that begin anywhere", 0.5)
-{
-    for (int at = 0; at < 16; ++at) try_transpose(37, 43, at % 4, at / 4);
-}
-
-SPEED_CASE("transpose: speed", 3.5, 2)
-{
-    speed_gates gates;
-    gates.speedup = 3.5; // without padding 2.8 on an H200, with it 4.9
-    gates.counted = {
-        used_by_loads(0.95),
-        used_by_stores(0.95),
-        moved_bytes(
-            "an element", [] { return double(raced_rows()) * raced_cols(); }, {9.6},
-            "Every element is loaded once and stored once, whatever way it takes."),
-        bank_conflicts(1.1, "Which word of the tile does each lane of a warp ask for at that line? "
-                            "Take these numbers modulo 32: lanes that agree, but ask for different "
-                            "words, wait for each other."),
-        conflicts_an_element([] { return double(raced_rows()) * raced_cols(); }, 0.03),
-        lanes_at_work(),
-        blocks_share(1.5)}; // tiles of 64 x 128 have three blocks
-    gates.too_slow = "Read rows and write rows: a tile in shared memory turns them. And look which "
-                     "banks the lanes of a warp meet in.";
-    race(transpose_race(), gates);
-}
-
 CORRECTNESS_CASE("sample_bilinear: on the pixels", 0.5)
 {
     points at;
@@ -966,7 +557,7 @@ CORRECTNESS_CASE("sample_bilinear: images of any size", 0.5)
     try_samples(9, 9, {});
 }
 
-CORRECTNESS_CASE("sample_bilinear: call after call", 0.5)
+CORRECTNESS_CASE("sample_bilinear: call after call", 1)
 {
     bool more = leaks([] { try_samples(30, 20, random_points(50, 30, 20)); });
     expect(!more, verdict::RESOURCE_LIMIT,
@@ -975,7 +566,7 @@ CORRECTNESS_CASE("sample_bilinear: call after call", 0.5)
            "Free the array, when the kernel has ended and the texture is destroyed.");
 }
 
-SPEED_CASE("sample_bilinear: one fetch a sample", 1.5, 0)
+SPEED_CASE("sample_bilinear: one fetch a sample", 3.5, 0)
 {
     speed_gates gates;
     auto fetches = [](const counted &c) {
@@ -994,103 +585,4 @@ SPEED_CASE("sample_bilinear: one fetch a sample", 1.5, 0)
                              [](const counted &c) { return 32 * memory_requests(c) / 4001; }),
                      lanes_at_work()};
     race(sample_race(), gates);
-}
-
-CORRECTNESS_CASE("upload: what arrives", 0.5)
-{
-    for (std::size_t n : {10, 1, 1025, 100003}) try_upload(n);
-}
-
-// A copy to a pinned buffer within upload would hide what acquire has not done.
-static void expect_pinned()
-{
-    floats some = random_floats(1000);
-    constexpr int known_to_the_device = 1; // cudaMemoryTypeHost
-    int type = grading::call<int(const float *)>("yardstick_memory_type", acquired(some));
-    expect(type == known_to_the_device, verdict::TOO_SLOW,
-           type == 0 ? "acquire returned ordinary, pageable memory: the device cannot read it by "
-                       "itself, and what upload copies must pass through a pinned buffer first."
-                     : "acquire returned memory that the caller cannot fill: it is the device's.",
-           "Pin the memory when it is acquired, not when it is uploaded: cudaMallocHost.");
-}
-
-SPEED_CASE("upload: speed", 3.5, 2)
-{
-    speed_gates gates;
-    gates.speedup = 1.3;
-    gates.counted = {at_least(
-        "uploaded from pinned memory", {1}, "%",
-        "The copy engine reads physical addresses, so pages must not move meanwhile: pinned "
-        "memory has none that do. All else is copied to a pinned buffer first.",
-        [](const counted &c) {
-            return share(double(c.host_link_bytes - c.pageable_bytes), 4.0 * 20001);
-        })};
-    gates.too_slow = "Which memory does acquire give, and does upload copy once?";
-    results_are_copied();
-    race(upload_race(), gates);
-    expect_pinned();
-}
-
-CORRECTNESS_CASE("sum_mapped: one pass", 0.5)
-{
-    for (std::size_t n : {10, 1, 33, 1025, 20011, 0}) try_sums(n, 1);
-}
-
-CORRECTNESS_CASE("sum_mapped: several passes", 0.5)
-{
-    for (int passes : {2, 3, 8, 16}) try_sums(3001, passes);
-    run_streams(stream_work::late);
-    for (int passes : {2, 5}) try_sums(3001, passes);
-}
-
-// The host, too, reaches what these functions work on, and no copy shows it.
-static counted_gate multiplied_by_kernels(double elements, double least)
-{
-    return at_least("multiplications by kernels, an element", {least}, "",
-                    "The host can compute this, too: let a kernel do it.",
-                    [=](const counted &c) { return double(c.multiplications) / elements; });
-}
-
-SPEED_CASE("sum_mapped: speed", 1.5, 1)
-{
-    speed_gates gates;
-    gates.speedup = 2;
-    gates.counted = {
-        at_most("host-link bytes an element", {4.1}, "",
-                "Mapped memory stays on the host: each time a kernel reads it, it crosses the "
-                "link. Let "
-                "it cross once: into scratch, or into a kernel that does all passes at a time.",
-                [](const counted &c) { return double(c.host_link_bytes) / 20001; }),
-        multiplied_by_kernels(20001, 6.5), lanes_at_work()};
-    gates.too_slow = "How often does each element cross the link to the host?";
-    race(sum_race(8), gates);
-}
-
-CORRECTNESS_CASE("scale_managed: a few rounds", 0.5)
-{
-    need_managed_pages();
-    for (int rounds : {3, 1, 0, 8}) try_managed(1000, 1.1f, rounds);
-    for (std::size_t n : {1, 33, 1025, 5003, 0}) try_managed(n, -0.75f, 2);
-}
-
-SPEED_CASE("scale_managed: speed", 1.5, 1)
-{
-    need_managed_pages();
-    speed_gates gates;
-    gates.speedup = 1.5;
-    gates.counted = {
-        at_least("pages there before a kernel asked", {1}, "%",
-                 "A kernel that meets a page of managed memory on the host stops until it has "
-                 "come, page "
-                 "by page. cudaMemPrefetchAsync brings all of them before, in large pieces.",
-                 [](const counted &c) {
-                     return std::max(0.0, 1 - share(double(c.managed_pages) * 4096, 4.0 * 40001));
-                 }),
-        multiplied_by_kernels(40001, 3.5),
-        at_least("compulsory bytes an element", {7.5}, "bytes",
-                 "Every element is read and written, 4 bytes each way: let kernels do both.",
-                 [](const counted &c) { return double(c.compulsory_bytes) / 40001; }),
-        lanes_at_work()};
-    gates.too_slow = "What does the first kernel wait for?";
-    race(managed_race(4), gates);
 }

@@ -39,7 +39,8 @@ void add_to_global(float start, float *out_host);
 //   x, y: n each; coefficients_host: degree + 1, host memory;
 //   0 <= degree <= 63.
 //   y[i] = c[0] + c[1] * x[i] + ... + c[degree] * x[i]^degree.
-// The lesson: constant memory, for what all threads read at the same time.
+// The lesson: constant memory, for what all threads read at the same time, and
+// registers, so that what is read once serves several elements.
 constexpr int most_coefficients = 64;
 void polynomial(const float *x, float *y, int n, const float *coefficients_host, int degree);
 
@@ -65,11 +66,6 @@ void small_sort(const float *in, float *out, int n);
 // The lesson: threads of a block exchange data through shared memory.
 void reverse_blocks(float *data, int n, int block);
 
-// Transposes a row-major matrix.
-//   in: rows x cols; out: cols x rows. out[c * rows + r] = in[r * cols + c].
-// The lesson: shared memory turns what global memory cannot, and its banks.
-void transpose(const float *in, float *out, int rows, int cols);
-
 // Samples an image between its pixels.
 //   image: height x width, row-major, at least one pixel; at, out: n each.
 //   The pixel in row r and column c has its centre at x = c, y = r, and the
@@ -80,31 +76,3 @@ void transpose(const float *in, float *out, int rows, int cols);
 // The lesson: a texture does all that in one fetch.
 void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
                      float *out, int n);
-
-// Host memory that goes to the device fast.
-//   acquire: returns n floats of host memory, n >= 1, which the caller fills.
-//   upload: copies n floats from src_host, which lies in memory from acquire,
-//   to dst.
-//   release: takes back, once and whole, what acquire returned.
-// The lesson: who pins?
-float *acquire(size_t n);
-void upload(const float *src_host, float *dst, size_t n);
-void release(float *memory);
-
-// Adds up powers of what lies in host memory.
-//   mapped: n, pinned host memory, which the device can read at the same
-//   address; out: `passes` doubles, device memory; 1 <= passes <= 16.
-//   out[p] is the sum of all mapped[i]^(p + 1), computed as double.
-//   scratch: device memory at a multiple of 256, as many bytes as
-//   sum_mapped_scratch(n), which runs on the host, asks for (0 is fine). They
-//   hold anything.
-// The lesson: how often do the elements cross the link to the host?
-size_t sum_mapped_scratch(int n);
-void sum_mapped(const float *mapped, int n, int passes, double *out, void *scratch);
-
-// Scales an array in managed memory.
-//   managed: n, managed memory, whose pages are on the host before the call;
-//   rounds >= 0. Each element is multiplied by `factor`, `rounds` times over,
-//   rounded to float each time.
-// The lesson: a page that is not there makes a kernel wait.
-void scale_managed(float *managed, int n, float factor, int rounds);

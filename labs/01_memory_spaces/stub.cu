@@ -2,7 +2,7 @@
 // The lesson: handouts/01_memory_spaces.md. Stuck at a TODO: hints.md.
 //
 // The launches below are in place and round their grids up, so that the last
-// block has threads to spare. Change launches where your idea needs it.
+// block may have threads to spare. Change launches where your idea needs it.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -15,45 +15,45 @@ static int pieces(size_t n, size_t of) { return static_cast<int>((n + of - 1) / 
 void device_facts(device_facts_t *out_host)
 {
     [[maybe_unused]] cudaDeviceProp device{};
-    // TODO 1 (device_facts): Let cudaGetDeviceCount and cudaGetDeviceProperties
-    // (of the device that cudaGetDevice names) say what they know, and fill in
-    // every member of *out_host.
+    // TODO 1 (device_facts): Every member of *out_host must hold what
+    // cudaGetDeviceCount says, and cudaGetDeviceProperties about the device that
+    // cudaGetDevice names.
 }
 
 // In device memory as long as the program runs; every kernel of this file can
 // use it by its name, and the host by the calls that take a symbol.
-[[maybe_unused]] static __device__ float in_global;
+static __device__ float in_global;
 
-static __global__ void add_one()
-{
-    // TODO 2 (add_to_global): Add 1 to the variable.
-}
+static __global__ void add_one() { in_global += 1; }
 
 void add_to_global(float start, float *out_host)
 {
-    // TODO 3 (add_to_global): Set the variable to `start`, with
-    // cudaMemcpyToSymbol.
+    // TODO 2 (add_to_global): Before the launch in_global must be `start`. The
+    // host has no address of it: cudaMemcpyToSymbol finds it by its name.
     add_one<<<1, 1>>>();
     check_launch("add_one");
-    // TODO 4 (add_to_global): Read it back to *out_host.
+    // TODO 2 (add_to_global): Now *out_host must be what is in in_global.
 }
 
 // Constant memory: kernels only read it, the host sets it as any symbol.
 [[maybe_unused]] static __constant__ float coefficients[most_coefficients];
 
+constexpr int per_thread = 4; // elements of a polynomial
+
 static __global__ void evaluate(const float *x, float *y, int n, int degree)
 {
-    // TODO 5 (polynomial): Compute this thread's i, and y[i] if there is one:
-    // begin with the last coefficient; multiply by x[i] and add the one before,
-    // until all have had their turn.
+    [[maybe_unused]] int first = blockIdx.x * block_size * per_thread + threadIdx.x;
+    // TODO 3 (polynomial): y must hold the values for this thread's elements
+    // `first`, first + block_size, ..., four of them, where they are below n. A
+    // coefficient, once it is loaded, must serve all four.
 }
 
 void polynomial(const float *x, float *y, int n, const float *coefficients_host, int degree)
 {
     if (n == 0) return;
-    // TODO 6 (polynomial): Copy the coefficients to constant memory. How many
+    // TODO 3 (polynomial): Constant memory must hold the coefficients. How many
     // bytes are they?
-    evaluate<<<pieces(n, block_size), block_size>>>(x, y, n, degree);
+    evaluate<<<pieces(n, block_size * per_thread), block_size>>>(x, y, n, degree);
     check_launch("evaluate");
 }
 
@@ -61,9 +61,9 @@ void polynomial(const float *x, float *y, int n, const float *coefficients_host,
 
 static __global__ void walk(const unsigned char *start, unsigned char *out, int n, int steps)
 {
-    // TODO 7 (follow): Declare a table of 256 in shared memory; let thread t of
-    // the block copy next_state[t] to it; let nobody read before all have
-    // written. Then walk from start[i], and store where the walk ends.
+    // TODO 4 (follow): out[i] must be the end of the walk from start[i]. Each
+    // block must have the table in shared memory, and no thread may read there
+    // before all have written.
 }
 
 void follow(const unsigned char *start, const unsigned char *next_host, unsigned char *out, int n,
@@ -75,21 +75,37 @@ void follow(const unsigned char *start, const unsigned char *next_host, unsigned
     check_launch("walk");
 }
 
-// Sorts an array that lives in 16 registers.
-[[maybe_unused]] static __device__ void sort_run([[maybe_unused]] float (&run)[run_length])
+// In shared memory a run takes 17 floats, so that 32 lanes, each in its own run,
+// find their elements in 32 banks.
+constexpr int pitch = run_length + 1;
+
+// Brings the block's runs to shared memory, neighbours by neighbouring lanes
+// (lab 02 says why). Beyond n there is INFINITY, which sorts to the end.
+static __device__ void bring_runs(const float *in, int n, float *staged)
 {
-    // TODO 8 (small_sort): Go over the run 16 times. In even rounds compare the
-    // elements 0 and 1, 2 and 3, ..., in odd rounds 1 and 2, 3 and 4, ..., and
-    // put the smaller of the two first, with fminf and fmaxf. Write
-    // `#pragma unroll` before each loop: then every index is a constant.
+    int first = blockIdx.x * block_size * run_length;
+    for (int i = threadIdx.x; i < block_size * run_length; i += block_size)
+        staged[i + i / run_length] = first + i < n ? in[first + i] : INFINITY;
+    __syncthreads();
 }
 
-// A thread a run.
+// Takes them to `out` in the same way.
+[[maybe_unused]] static __device__ void take_runs(const float *staged, float *out, int n)
+{
+    int first = blockIdx.x * block_size * run_length;
+    __syncthreads();
+    for (int i = threadIdx.x; i < block_size * run_length; i += block_size)
+        if (first + i < n) out[first + i] = staged[i + i / run_length];
+}
+
+// One run per thread.
 static __global__ void sort_runs(const float *in, float *out, int n)
 {
-    // TODO 9 (small_sort): Load this thread's run into an array, INFINITY where
-    // it lies beyond n; sort it; store what is not beyond n. Again all loops
-    // have 16 turns and are unrolled: the test for n is inside.
+    __shared__ float staged[block_size * pitch];
+    bring_runs(in, n, staged);
+    // TODO 5 (small_sort): This thread's run, which begins at staged[threadIdx.x
+    // * pitch], must be sorted in an array of its own that lives in registers,
+    // and put back. Then take_runs(staged, out, n) must be called.
 }
 
 void small_sort(const float *in, float *out, int n)
@@ -99,13 +115,13 @@ void small_sort(const float *in, float *out, int n)
     check_launch("sort_runs");
 }
 
-// A block a piece of `block` elements; a thread has up to four of them.
+// One piece of `block` elements per block; a thread has up to four of them.
 static __global__ void reverse_pieces(float *data, int n, int block)
 {
     [[maybe_unused]] __shared__ float before[1024];
-    // TODO 10 (reverse_blocks): How long is this block's piece? The last one
-    // may be shorter. Let the threads copy it to `before`; when all have, let
-    // them write it back in the opposite order.
+    // TODO 6 (reverse_blocks): This block's piece, of which the last one may be
+    // shorter, must be reversed: by way of `before`, to which all threads must
+    // have copied before one of them writes to `data`.
 }
 
 void reverse_blocks(float *data, int n, int block)
@@ -115,126 +131,31 @@ void reverse_blocks(float *data, int n, int block)
     check_launch("reverse_pieces");
 }
 
-constexpr int tile_size = 32;
-
-// A block a tile of 32 x 32; its eight warps have four rows each.
-static __global__ void transpose_tiles(const float *in, float *out, int rows, int cols,
-                                       int tiles_across)
-{
-    // Where the tile begins in `in`, and this thread's place in the tile.
-    [[maybe_unused]] int row = blockIdx.x / tiles_across * tile_size;
-    [[maybe_unused]] int col = blockIdx.x % tiles_across * tile_size;
-    [[maybe_unused]] int x = threadIdx.x % tile_size, y = threadIdx.x / tile_size;
-    // TODO 11 (transpose): Declare a tile in shared memory. Load rows y, y + 8,
-    // ... of the tile, neighbours by neighbouring lanes, as far as `in` goes.
-    // After a barrier store its columns y, y + 8, ... as rows of `out`, again
-    // neighbours by neighbouring lanes. Then count banks: how long should a row
-    // of the tile be?
-}
-
-void transpose(const float *in, float *out, int rows, int cols)
-{
-    if (rows == 0 || cols == 0) return;
-    int across = pieces(cols, tile_size);
-    transpose_tiles<<<across * pieces(rows, tile_size), block_size>>>(in, out, rows, cols, across);
-    check_launch("transpose_tiles");
-}
-
 static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
 {
-    // TODO 12 (sample_bilinear): One tex2D<float> a thread. To the texture unit
-    // the centre of the first texel is at 0.5.
+    // TODO 7 (sample_bilinear): out[i] must be what one tex2D<float> returns for
+    // at[i]. To the texture unit the centre of the first texel is at 0.5.
 }
 
 void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
                      float *out, int n)
 {
     if (n == 0) return;
+    cudaChannelFormatDesc texel = cudaCreateChannelDesc<unsigned char>();
     cudaResourceDesc memory{};
-    [[maybe_unused]] cudaTextureDesc how{};
-    cudaTextureObject_t texture = 0;
     memory.resType = cudaResourceTypeArray;
-    [[maybe_unused]] cudaArray_t &array = memory.res.array.array;
-    [[maybe_unused]] cudaChannelFormatDesc texel = cudaCreateChannelDesc<unsigned char>();
-    // TODO 13 (sample_bilinear): Make an array of width x height texels, and
-    // copy the image to it, device to device. Say how the texture is to read:
-    // clamped at both edges, filtered linearly, bytes as fractions of 255. Then
-    // create the texture.
+    cudaArray_t &array = memory.res.array.array;
+    check(cudaMallocArray(&array, &texel, width, height), "cudaMallocArray");
+    check(cudaMemcpy2DToArray(array, 0, 0, image, width, width, height, cudaMemcpyDeviceToDevice),
+          "cudaMemcpy2DToArray");
+    cudaTextureDesc how{};
+    how.readMode = cudaReadModeNormalizedFloat; // a byte is a fraction of 255
+    // TODO 8 (sample_bilinear: between and outside): `how` must say that the
+    // texture interpolates linearly, and that the pixels at both edges go on.
+    cudaTextureObject_t texture = 0;
+    check(cudaCreateTextureObject(&texture, &memory, &how, nullptr), "cudaCreateTextureObject");
     sample<<<pieces(n, block_size), block_size>>>(texture, at, out, n);
     check_launch("sample");
-    // TODO 14 (sample_bilinear: call after call): Wait until the kernel has
-    // ended; then destroy the texture and free its array.
-}
-
-float *acquire(size_t n)
-{
-    float *memory = nullptr;
-    // TODO 15 (upload): Allocate n floats of host memory that the device can
-    // copy from by itself.
-    return memory;
-}
-
-void upload(const float *src_host, float *dst, size_t n)
-{
-    // TODO 16 (upload): Copy.
-}
-
-void release(float *memory)
-{
-    // TODO 17 (upload): Give back what acquire allocated.
-}
-
-// Adds the threads' numbers up; *sum receives what the whole grid has.
-[[maybe_unused]] static __device__ void add_to_sum(double of_thread, double *sum)
-{
-    __shared__ double of_block;
-    if (threadIdx.x == 0) of_block = 0;
-    __syncthreads();
-    for (int lanes = 16; lanes > 0; lanes /= 2)
-        of_thread += __shfl_down_sync(0xffffffff, of_thread, lanes);
-    if (threadIdx.x % 32 == 0) atomicAdd(&of_block, of_thread);
-    __syncthreads();
-    if (threadIdx.x == 0) atomicAdd(sum, of_block);
-}
-
-// The grid has fewer threads than there are values.
-static __global__ void add_powers(const float *values, int n, int power, double *sum)
-{
-    // TODO 18 (sum_mapped): Go from this thread's first value on by as many as
-    // the grid has threads, and add up each value to the power, as double. Then
-    // let *all* threads of the block call add_to_sum.
-}
-
-// As many bytes as `mapped` has.
-size_t sum_mapped_scratch(int n) { return sizeof(float) * n; }
-
-void sum_mapped(const float *mapped, int n, int passes, double *out, void *scratch)
-{
-    const float *values = mapped;
-    // TODO 19 (sum_mapped): Set the sums to 0, from which add_to_sum goes on;
-    // also when there are no values. cudaMemsetAsync does.
-    if (n == 0) return;
-    // TODO 20 (sum_mapped: speed): When everything else passes: copy the values
-    // to scratch first, and let `values` point there.
-    int blocks = pieces(n, block_size) < 1024 ? pieces(n, block_size) : 1024;
-    for (int p = 0; p < passes; ++p) add_powers<<<blocks, block_size>>>(values, n, p + 1, out + p);
-    check_launch("add_powers");
-}
-
-static __global__ void scale(float *managed, int n, float factor)
-{
-    // TODO 21 (scale_managed): An element a thread.
-}
-
-void scale_managed(float *managed, int n, float factor, int rounds)
-{
-    if (n == 0) return;
-    [[maybe_unused]] cudaMemLocation here{};
-    here.type = cudaMemLocationTypeDevice;
-    check(cudaGetDevice(&here.id), "cudaGetDevice");
-    // TODO 22 (scale_managed: speed): When everything else passes: let the
-    // runtime bring all pages here before the first kernel asks for one.
-    for (int k = 0; k < rounds; ++k)
-        scale<<<pieces(n, block_size), block_size>>>(managed, n, factor);
-    check_launch("scale");
+    // TODO 9 (sample_bilinear: call after call): When the function returns, the
+    // kernel must have ended, the texture be destroyed and the array freed.
 }

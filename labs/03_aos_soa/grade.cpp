@@ -1,6 +1,7 @@
 // Grades lab 03, layouts.
 #include "grader/grading.hpp"
 #include "lab.hpp"
+#include "mistakes.hpp"
 #include "oracle.hpp"
 
 #include <algorithm>
@@ -18,8 +19,6 @@
 #include <vector>
 
 using namespace grading;
-using floats = std::vector<float>;
-using numbers = std::vector<int>;
 
 // The student chooses how particles lie in memory; they are brought there before the call.
 
@@ -40,19 +39,6 @@ static layout layout_for(task what)
     if (what == task::distance_all)
         return known_layout("distance_all_layout", CALL(distance_all_layout));
     return known_layout("distance_some_layout", CALL(distance_some_layout));
-}
-
-static layout other(layout form) { return form == layout::aos ? layout::soa : layout::aos; }
-
-static floats arranged(const floats &aos, layout form)
-{
-    return form == layout::soa ? oracle::to_soa(aos) : aos;
-}
-
-// As an array of structs what lies in `form`.
-static floats structs(const floats &given, layout form)
-{
-    return form == layout::soa ? oracle::to_aos(given) : given;
 }
 
 // For messages: a layout is a matrix, a particle a row or a column of it.
@@ -81,107 +67,6 @@ static float3 random_place(float most)
 {
     floats at = random_floats(3, -most, most);
     return {at[0], at[1], at[2]};
-}
-
-// What wrong answers look like.
-
-static const char *const wrong_layout = "The particles were taken for the other layout.";
-static const char *const wrong_layout_hint =
-    "What the function named ..._layout returns, and how the kernel finds a field, must be the "
-    "same layout; lab.hpp has both formulas.";
-
-static std::vector<misconception<float>> wrong_drifts(const floats &given, layout form, float dt)
-{
-    // Particles in `as` moved by `move(the particle's fields)`.
-    auto moved = [&given](layout as, auto move) {
-        return [&given, as, move] {
-            floats aos = structs(given, as);
-            for (std::size_t i = 0; i < aos.size(); i += fields) move(&aos[i]);
-            return arranged(aos, as);
-        };
-    };
-    return {
-        {wrong_layout, wrong_layout_hint,
-         moved(other(form), [dt](float *p) { p[field_x] += p[field_vx] * dt; })},
-        {"x was moved by vx, whatever the time.", "A step lasts dt: x += vx * dt.",
-         moved(form, [](float *p) { p[field_x] += p[field_vx]; })},
-        {"The step was left in vx.", "Only x changes; a step is nobody's but the thread's own.",
-         moved(form,
-               [dt](float *p) {
-                   p[field_vx] *= dt;
-                   p[field_x] += p[field_vx];
-               })},
-        {"x was set to the step, not moved by it.", "x += vx * dt.",
-         moved(form, [dt](float *p) { p[field_x] = p[field_vx] * dt; })},
-        {"The time was cut to a whole number.", "dt is a float, on its whole way to the thread.",
-         moved(form, [dt](float *p) { p[field_x] += p[field_vx] * std::trunc(dt); })},
-        {"The field after the right one was taken for vx.", "vx is field 8, counted from 0.",
-         moved(form, [dt](float *p) { p[field_x] += p[field_vx + 1] * dt; })},
-    };
-}
-
-// Of the particles in `chosen`, in that order.
-static std::vector<misconception<float>> wrong_distances(const floats &given, layout form,
-                                                         float3 centre, const numbers &chosen)
-{
-    auto measured = [&given, &chosen, centre](layout as, auto measure) {
-        return [&given, &chosen, centre, as, measure] {
-            floats aos = structs(given, as), out;
-            for (int i : chosen) {
-                const float *p = &aos[std::size_t(fields) * i];
-                out.push_back(
-                    measure(p[field_x] - centre.x, p[field_y] - centre.y, p[field_z] - centre.z));
-            }
-            return out;
-        };
-    };
-    auto distance = [](float x, float y, float z) { return std::sqrt(x * x + y * y + z * z); };
-    std::vector<misconception<float>> known = {
-        {wrong_layout, wrong_layout_hint, measured(other(form), distance)},
-        {"These are the squares of the distances.", "Take the square root: sqrtf.",
-         measured(form, [](float x, float y, float z) { return x * x + y * y + z * z; })},
-        {"z was left out.", "A distance in space has three terms under the root.",
-         measured(form, [](float x, float y, float) { return std::sqrt(x * x + y * y); })},
-        {"These are the distances from the origin.", "Subtract `centre` from x, y and z first.",
-         measured(form,
-                  [centre, distance](float x, float y, float z) {
-                      return distance(x + centre.x, y + centre.y, z + centre.z);
-                  })},
-    };
-    // One of the three taken from another field.
-    static const char *const names[] = {"x", "y", "z"};
-    for (int axis = 0; axis < 3; ++axis)
-        for (int taken = 0; taken < fields; ++taken) {
-            if (taken == axis) continue;
-            known.push_back(
-                {"Field " + std::to_string(taken) + " was taken for " + names[axis] + ".",
-                 std::string(names[axis]) + " is field " + std::to_string(axis) +
-                     ", counted from 0.",
-                 [&given, &chosen, centre, form, axis, taken] {
-                     const floats aos = structs(given, form);
-                     const float from[] = {centre.x, centre.y, centre.z};
-                     floats out;
-                     for (int i : chosen) {
-                         float squares = 0;
-                         for (int k = 0; k < 3; ++k) {
-                             int field = k == axis ? taken : k;
-                             float d = aos[std::size_t(fields) * i + field] - from[k];
-                             squares += d * d;
-                         }
-                         out.push_back(std::sqrt(squares));
-                     }
-                     return out;
-                 }});
-        }
-    return known;
-}
-
-// Of a conversion, by what it was given.
-static std::vector<misconception<float>> wrong_conversions(const floats &given)
-{
-    return {{"The floats were copied in the order they had.",
-             "Field f of particle i is float 16 * i + f of `aos` and float n * f + i of `soa`.",
-             [&given] { return given; }}};
 }
 
 // One call each. The places say how many floats past a 256-byte boundary an array begins.
@@ -296,6 +181,16 @@ static void expect_last_of_all_found()
            "Does its place, counted in floats or in bytes, fit the type that it is computed in?");
 }
 
+static void try_transpose(int rows, int cols, int in_at = 0, int out_at = 0)
+{
+    floats in = random_floats(std::size_t(rows) * cols);
+    output<float> out(in.size());
+    out.row = std::size_t(rows);
+    CALL(transpose, misaligned(in, in_at), misaligned(out, out_at), rows, cols);
+    expect_equal(out, oracle::transpose(in, rows, cols), {std::size_t(cols), std::size_t(rows)},
+                 [&] { return wrong_transposes(in, rows, cols); });
+}
+
 static void try_to_soa(const floats &aos, int soa_at = 0)
 {
     std::size_t n = aos.size() / fields;
@@ -325,8 +220,6 @@ static const int awkward_sizes[] = {1,   2,   7,   8,   9,   15,   16,   17,  31
                                     32,  33,  63,  65,  127, 129,  255,  256, 257,
                                     511, 513, 767, 769, 991, 1023, 1025, 1543};
 
-// What is raced.
-
 // On a GPU seven sets of arguments for two workers fit the device. A multiple of 32, so that every
 // column begins at a sector, and no whole number of blocks, so that who drops the tail is not
 // timed.
@@ -344,6 +237,16 @@ static float value_of(std::uint64_t seed, std::uint64_t number)
     std::uint64_t h = (seed + number) * 0x9e3779b97f4a7c15u;
     h = (h ^ (h >> 32)) * 0xd6e8feb86659fd93u;
     return static_cast<float>(h >> 40) * 0x1p-23f - 1;
+}
+
+// New values for a stretch of `values` somewhere.
+static std::span<std::byte> renew(floats &values, std::mt19937_64 &random)
+{
+    std::size_t count = std::min<std::size_t>(values.size(), 4096);
+    std::size_t first = random() % (values.size() - count + 1);
+    std::span<float> stretch = std::span(values).subspan(first, count);
+    fill_random(stretch, random);
+    return std::as_writable_bytes(stretch);
 }
 
 namespace {
@@ -541,11 +444,7 @@ public:
     }
     std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
     {
-        std::size_t count = std::min<std::size_t>(in_.size(), 4096);
-        std::size_t first = random() % (in_.size() - count + 1);
-        std::span<float> stretch = std::span(in_).subspan(first, count);
-        fill_random(stretch, random);
-        return {std::as_writable_bytes(stretch)};
+        return {renew(in_, random)};
     }
     void check() override
     {
@@ -566,6 +465,42 @@ public:
 private:
     layout to_;
     std::size_t n_;
+    floats in_;
+    output<float> out_;
+};
+
+class transposing : public workload {
+public:
+    explicit transposing(std::mt19937_64 &random) : in_(elements()), out_(elements())
+    {
+        fill_random(in_, random);
+    }
+    // Multiples of a tile, so that rows begin at sectors; powers of two would hide nothing either,
+    // but some memories deal badly with them.
+    static int rows() { return simulated() ? 96 : 32 * 257; }
+    static int cols() { return simulated() ? 160 : 32 * 129; }
+    static std::size_t elements() { return std::size_t(rows()) * cols(); }
+    const char *function() const override { return "transpose"; }
+    std::vector<argument> arguments() override
+    {
+        return remote<decltype(transpose)>::arguments(in_, out_, rows(), cols());
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        return {renew(in_, random)};
+    }
+    void check() override
+    {
+        const std::size_t height = std::size_t(rows()), width = std::size_t(cols());
+        if (for_all(in_.size(), [&](std::size_t i) {
+                return out_.values[i % width * height + i / width] == in_[i];
+            }))
+            return;
+        expect_equal(out_, oracle::transpose(in_, rows(), cols()), {width, height});
+    }
+    double bytes() const override { return 8.0 * double(in_.size()); }
+
+private:
     floats in_;
     output<float> out_;
 };
@@ -639,7 +574,7 @@ static speed_gates conversion_gates()
 
 CORRECTNESS_CASE("drift: a few particles", 0.5) { try_drift(in_sixteenths(5), 0.25f); }
 
-CORRECTNESS_CASE("drift: sizes around a warp and a block", 1)
+CORRECTNESS_CASE("drift: sizes around a warp and a block", 0.5)
 {
     for (int n : awkward_sizes) try_drift(random_particles(n), 0.5f);
 }
@@ -660,7 +595,7 @@ CORRECTNESS_CASE("drift: no particles", 0.5)
     try_drift({}, 0.5f);
 }
 
-SPEED_CASE("drift: speed", 8, 4)
+SPEED_CASE("drift: speed", 6, 3)
 {
     speed_gates gates;
     gates.speedup = 3;
@@ -686,7 +621,7 @@ CORRECTNESS_CASE("distance_all: sizes around a warp and a block", 0.5)
     for (int n : awkward_sizes) try_distance_all(random_particles(n), random_place(1));
 }
 
-CORRECTNESS_CASE("distance_all: many blocks, and results that begin anywhere", 1)
+CORRECTNESS_CASE("distance_all: many blocks, and results that begin anywhere", 0.5)
 {
     const float3 centre = random_place(1);
     try_distance_all(with_one_at(centre, random_particles(simulated() ? 20011 : 1000003)), centre,
@@ -710,7 +645,7 @@ static auto distances_in(task what)
     };
 }
 
-SPEED_CASE("distance_all: speed", 4, 3)
+SPEED_CASE("distance_all: speed", 3.5, 2)
 {
     speed_gates gates;
     gates.speedup = 1.35; // of 36 bytes for 16
@@ -742,7 +677,7 @@ CORRECTNESS_CASE("distance_some: more than there are particles, and many times t
     try_distance_some(with_one_at(centre, random_particles(1)), centre, numbers(33, 0));
 }
 
-CORRECTNESS_CASE("distance_some: many blocks, and arrays that begin anywhere", 1)
+CORRECTNESS_CASE("distance_some: many blocks, and arrays that begin anywhere", 0.5)
 {
     try_distance_some(random_particles(3001), random_place(1),
                       random_numbers(simulated() ? 20011 : 1000003, 3001), 1, 3);
@@ -758,7 +693,7 @@ CORRECTNESS_CASE("distance_some: none of them", 0.5)
     try_distance_some({}, random_place(1), {});
 }
 
-SPEED_CASE("distance_some: speed", 4, 3)
+SPEED_CASE("distance_some: speed", 4, 2)
 {
     speed_gates gates;
     gates.speedup = 0.6; // naive's layout is the right one here; of columns, 0.44 on an H200
@@ -773,7 +708,53 @@ SPEED_CASE("distance_some: speed", 4, 3)
     race_in_layouts(task::distance_some, distances_in(task::distance_some), gates);
 }
 
-// Of NaN, which looks alike whatever its bits.
+CORRECTNESS_CASE("transpose: two tiles", 0.5) { try_transpose(32, 64); }
+
+CORRECTNESS_CASE("transpose: sizes around a tile", 0.5)
+{
+    try_transpose(3, 5);
+    for (int rows : {1, 31, 32, 33, 65})
+        for (int cols : {1, 7, 32, 33, 64}) try_transpose(rows, cols);
+}
+
+CORRECTNESS_CASE("transpose: long and narrow", 0.5)
+{
+    try_transpose(2, 1031);
+    try_transpose(1021, 3);
+    // More rows, or columns, than a grid has blocks in its second dimension, times 32.
+    try_transpose(1, simulated() ? 70001 : 2200001);
+    try_transpose(simulated() ? 70001 : 2200001, 1);
+    try_transpose(0, 7);
+    try_transpose(7, 0);
+}
+
+CORRECTNESS_CASE("transpose: arrays that begin anywhere", 0.5)
+{
+    for (int at = 0; at < 16; ++at) try_transpose(37, 43, at % 4, at / 4);
+}
+
+SPEED_CASE("transpose: speed", 4.5, 3)
+{
+    speed_gates gates;
+    gates.speedup = 3.5; // without padding 2.8 on an H200, with it 4.9
+    gates.counted = {
+        used_by_loads(0.95),
+        used_by_stores(0.95),
+        moved_bytes(
+            "an element", [] { return double(transposing::elements()); }, {9.6},
+            "Every element is loaded once and stored once, whatever way it takes."),
+        bank_conflicts(1.1, "Which word of the tile does each lane of a warp ask for at that line? "
+                            "Take these numbers modulo 32: lanes that agree, but ask for different "
+                            "words, wait for each other."),
+        conflicts_an_element([] { return double(transposing::elements()); }, 0.03),
+        lanes_at_work(),
+        blocks_share(1.5)}; // tiles of 64 x 128 have three blocks
+    gates.too_slow = "Read rows and write rows: a tile in shared memory turns them. And look which "
+                     "banks the lanes of a warp meet in.";
+    race([](std::mt19937_64 &random) { return std::make_unique<transposing>(random); }, gates);
+}
+
+// NaN looks alike whatever its bits.
 static std::string shown_bits(float x)
 {
     char bits[16];
@@ -805,7 +786,7 @@ static floats any_bits(std::size_t particles)
 
 CORRECTNESS_CASE("to_soa: a few particles", 0.5) { try_to_soa(random_particles(5)); }
 
-CORRECTNESS_CASE("to_soa: sizes around a warp and a block", 1)
+CORRECTNESS_CASE("to_soa: sizes around a warp and a block", 0.5)
 {
     for (int n : awkward_sizes) try_to_soa(random_particles(n));
 }
@@ -830,7 +811,7 @@ CORRECTNESS_CASE("to_soa: no particles", 0.5)
     try_to_soa({});
 }
 
-SPEED_CASE("to_soa: sectors and banks", 5, 0)
+SPEED_CASE("to_soa: sectors and banks", 4, 0)
 {
     race([](std::mt19937_64 &random) { return std::make_unique<converting>(random, layout::soa); },
          conversion_gates());
@@ -863,7 +844,7 @@ CORRECTNESS_CASE("to_aos: no particles", 0.5)
     try_to_aos({});
 }
 
-SPEED_CASE("to_aos: sectors and banks", 5, 0)
+SPEED_CASE("to_aos: sectors and banks", 4, 0)
 {
     race([](std::mt19937_64 &random) { return std::make_unique<converting>(random, layout::aos); },
          conversion_gates());

@@ -53,6 +53,11 @@ layout distance_some_layout();
 void distance_some(const float *particles, int n, float3 centre, const int *which, int k,
                    float *out);
 
+// Transposes a row-major matrix.
+//   in: rows x cols; out: cols x rows; rows * cols is at most 2^30.
+//   out[c * rows + r] = in[r * cols + c].
+void transpose(const float *in, float *out, int rows, int cols);
+
 // Brings n particles from one layout into the other, bit by bit.
 //   aos, soa: 16 * n floats each.
 void to_soa(const float *aos, float *soa, int n);

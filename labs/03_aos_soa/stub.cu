@@ -87,11 +87,34 @@ void distance_some(const float *particles, int n, float3 centre, const int *whic
     check_launch("measure_some");
 }
 
+constexpr int tile_size = 32;
+
+// One tile of 32 x 32 per block; its eight warps have four rows each.
+static __global__ void transpose_tiles(const float *in, float *out, int rows, int cols,
+                                       int tiles_across)
+{
+    // Where the tile begins in `in`, and this thread's place in the tile.
+    [[maybe_unused]] int row = blockIdx.x / tiles_across * tile_size;
+    [[maybe_unused]] int col = blockIdx.x % tiles_across * tile_size;
+    [[maybe_unused]] int x = threadIdx.x % tile_size, y = threadIdx.x / tile_size;
+    // TODO 7 (transpose): out must hold the tile's columns as rows. Neighbouring
+    // lanes must load neighbours and store neighbours, by way of a tile in
+    // shared memory, of which no column may lie in a single bank.
+}
+
+void transpose(const float *in, float *out, int rows, int cols)
+{
+    if (rows == 0 || cols == 0) return;
+    int across = (cols + tile_size - 1) / tile_size, down = (rows + tile_size - 1) / tile_size;
+    transpose_tiles<<<across * down, block_size>>>(in, out, rows, cols, across);
+    check_launch("transpose_tiles");
+}
+
 // Before the barrier and after it a thread has different floats. A block owns
 // block_size particles, fewer at the end.
 static __global__ void split_particles(const float *aos, float *soa, int n)
 {
-    // TODO 7 (to_soa): Declare a tile in shared memory with a row a particle.
+    // TODO 8 (to_soa): Declare a tile in shared memory with a row a particle.
     // Bring the block's floats into it in the order in which they lie in `aos`,
     // neighbours by neighbouring lanes. After a barrier, let each thread store
     // the fields of one particle to `soa`, one field after the other. How long
@@ -107,7 +130,7 @@ void to_soa(const float *aos, float *soa, int n)
 
 static __global__ void join_particles(const float *soa, float *aos, int n)
 {
-    // TODO 8 (to_aos): The same the other way round.
+    // TODO 9 (to_aos): The same the other way round.
 }
 
 void to_aos(const float *soa, float *aos, int n)

@@ -53,14 +53,6 @@ std::vector<float> reverse_blocks(const std::vector<float> &data, int block)
     return out;
 }
 
-std::vector<float> transpose(const std::vector<float> &in, int rows, int cols)
-{
-    std::vector<float> out;
-    for (int col = 0; col < cols; ++col)
-        for (int row = 0; row < rows; ++row) out.push_back(in[std::size_t(row) * cols + col]);
-    return out;
-}
-
 std::vector<double> sample_bilinear(const bytes &image, int width, int height,
                                     const std::vector<float2> &at)
 {
@@ -75,24 +67,6 @@ std::vector<double> sample_bilinear(const bytes &image, int width, int height,
         out.push_back((1 - below) * ((1 - right) * pixel(x, y) + right * pixel(x + 1, y)) +
                       below * ((1 - right) * pixel(x, y + 1) + right * pixel(x + 1, y + 1)));
     }
-    return out;
-}
-
-std::vector<double> sum_mapped(const std::vector<float> &mapped, int passes)
-{
-    std::vector<double> sums(static_cast<std::size_t>(passes));
-    for (double x : mapped) {
-        double power = 1;
-        for (double &sum : sums) sum += power *= x;
-    }
-    return sums;
-}
-
-std::vector<float> scale_managed(const std::vector<float> &managed, float factor, int rounds)
-{
-    std::vector<float> out = managed;
-    for (float &x : out)
-        for (int k = 0; k < rounds; ++k) x *= factor;
     return out;
 }
 

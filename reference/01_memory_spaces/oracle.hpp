@@ -20,14 +20,7 @@ std::vector<float> small_sort(const std::vector<float> &in);
 
 std::vector<float> reverse_blocks(const std::vector<float> &data, int block);
 
-std::vector<float> transpose(const std::vector<float> &in, int rows, int cols);
-
 std::vector<double> sample_bilinear(const bytes &image, int width, int height,
                                     const std::vector<float2> &at);
-
-// `passes` sums.
-std::vector<double> sum_mapped(const std::vector<float> &mapped, int passes);
-
-std::vector<float> scale_managed(const std::vector<float> &managed, float factor, int rounds);
 
 } // namespace oracle

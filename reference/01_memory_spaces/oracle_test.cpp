@@ -44,12 +44,6 @@ TEST_CASE("oracle: pieces are reversed each by itself, also the last")
     CHECK(oracle::reverse_blocks({1, 2}, 1000) == floats{2, 1});
 }
 
-TEST_CASE("oracle: rows become columns")
-{
-    CHECK(oracle::transpose({1, 2, 3, 4, 5, 6}, 2, 3) == floats{1, 4, 2, 5, 3, 6});
-    CHECK(oracle::transpose({}, 0, 5).empty());
-}
-
 TEST_CASE("oracle: samples are means of four pixels, and edges go on")
 {
     oracle::bytes image = {0, 51, 102, 255}; // two rows, two columns
@@ -58,16 +52,4 @@ TEST_CASE("oracle: samples are means of four pixels, and edges go on")
     for (auto [i, want] :
          {std::pair{0, 0.0}, {1, 1.0}, {2, 0.1}, {3, 0.1}, {4, 0.4}, {5, 0.2}, {6, 1.0}})
         CHECK(out[std::size_t(i)] == doctest::Approx(want));
-}
-
-TEST_CASE("oracle: the first sum is of the elements, the second of their squares")
-{
-    CHECK(oracle::sum_mapped({1, -2, 3}, 3) == doubles{2, 14, 20});
-    CHECK(oracle::sum_mapped({}, 2) == doubles{0, 0});
-}
-
-TEST_CASE("oracle: scaled so many times over")
-{
-    CHECK(oracle::scale_managed({1, -2}, 3, 2) == floats{9, -18});
-    CHECK(oracle::scale_managed({1, -2}, 3, 0) == floats{1, -2});
 }

@@ -45,4 +45,12 @@ std::vector<float> to_aos(const std::vector<float> &soa)
     return aos;
 }
 
+std::vector<float> transpose(const std::vector<float> &in, int rows, int cols)
+{
+    std::vector<float> out;
+    for (int col = 0; col < cols; ++col)
+        for (int row = 0; row < rows; ++row) out.push_back(in[std::size_t(row) * cols + col]);
+    return out;
+}
+
 } // namespace oracle

@@ -20,4 +20,6 @@ std::vector<double> distances(const std::vector<float> &aos, float3 centre);
 std::vector<float> to_soa(const std::vector<float> &aos);
 std::vector<float> to_aos(const std::vector<float> &soa);
 
+std::vector<float> transpose(const std::vector<float> &in, int rows, int cols);
+
 } // namespace oracle

@@ -100,3 +100,9 @@ TEST_CASE("handout: the table of bytes is what the layouts move")
     }
     CHECK(rows == 3);
 }
+
+TEST_CASE("oracle: rows become columns")
+{
+    CHECK(oracle::transpose({1, 2, 3, 4, 5, 6}, 2, 3) == floats{1, 4, 2, 5, 3, 6});
+    CHECK(oracle::transpose({}, 0, 5).empty());
+}

@@ -1,13 +1,12 @@
 // Lab 01, rung 2: shared memory.
 //
-// New: `table`, in which each lane of a walk reads an address of its own; `before` and `turned`, by
-// which the threads of a block exchange what they have read, with a barrier between.
+// New: `table`, in which each lane of a walk reads an address of its own; `before`, by which the
+// threads of a block exchange what they have read, with a barrier between.
 #include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <cstdlib>
 #include <cstring>
 
 constexpr int block_size = 256;
@@ -85,18 +84,42 @@ void follow(const unsigned char *start, const unsigned char *next_host, unsigned
     check_launch("walk");
 }
 
+// In shared memory a run takes 17 floats, so that 32 lanes, each in its own run, find their
+// elements in 32 banks.
+constexpr int pitch = run_length + 1;
+
+// Brings the block's runs to shared memory, neighbours by neighbouring lanes; beyond n there is
+// INFINITY, which stays behind the others.
+static __device__ void bring_runs(const float *in, int n, float *staged)
+{
+    int first = blockIdx.x * block_size * run_length;
+    for (int i = threadIdx.x; i < block_size * run_length; i += block_size)
+        staged[i + i / run_length] = first + i < n ? in[first + i] : INFINITY;
+    __syncthreads();
+}
+
+static __device__ void take_runs(const float *staged, float *out, int n)
+{
+    int first = blockIdx.x * block_size * run_length;
+    __syncthreads();
+    for (int i = threadIdx.x; i < block_size * run_length; i += block_size)
+        if (first + i < n) out[first + i] = staged[i + i / run_length];
+}
+
+// Insertion asks the data where to go, so the run has addresses: it lies in local memory.
 static __global__ void sort_runs(const float *in, float *out, int n)
 {
-    int first = (blockIdx.x * block_size + threadIdx.x) * run_length;
-    int length = min(run_length, n - first);
-    float run[run_length];
-    for (int i = 0; i < length; ++i) {
-        float x = in[first + i];
+    __shared__ float staged[block_size * pitch];
+    bring_runs(in, n, staged);
+    float run[run_length], *mine = staged + threadIdx.x * pitch;
+    for (int i = 0; i < run_length; ++i) {
+        float x = mine[i];
         int at = i;
         for (; at > 0 && run[at - 1] > x; --at) run[at] = run[at - 1];
         run[at] = x;
     }
-    for (int i = 0; i < length; ++i) out[first + i] = run[i];
+    for (int i = 0; i < run_length; ++i) mine[i] = run[i];
+    take_runs(staged, out, n);
 }
 
 void small_sort(const float *in, float *out, int n)
@@ -130,33 +153,6 @@ void reverse_blocks(float *data, int n, int block)
     check_launch("reverse_pieces");
 }
 
-constexpr int tile = 32;
-
-static __global__ void __launch_bounds__(block_size)
-    transpose_tiles(const float *in, float *out, int rows, int cols, int tiles_across)
-{
-    __shared__ float turned[tile][tile];
-    int row = blockIdx.x / tiles_across * tile, col = blockIdx.x % tiles_across * tile;
-    int x = threadIdx.x % tile, y = threadIdx.x / tile;
-#pragma unroll
-    for (int k = y; k < tile; k += block_size / tile)
-        if (row + k < rows && col + x < cols)
-            turned[k][x] = in[static_cast<size_t>(row + k) * cols + col + x];
-    __syncthreads();
-#pragma unroll
-    for (int k = y; k < tile; k += block_size / tile)
-        if (col + k < cols && row + x < rows)
-            out[static_cast<size_t>(col + k) * rows + row + x] = turned[x][k];
-}
-
-void transpose(const float *in, float *out, int rows, int cols)
-{
-    if (rows == 0 || cols == 0) return;
-    int across = (cols + tile - 1) / tile, down = (rows + tile - 1) / tile;
-    transpose_tiles<<<across * down, block_size>>>(in, out, rows, cols, across);
-    check_launch("transpose_tiles");
-}
-
 static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
@@ -185,60 +181,4 @@ void sample_bilinear(const unsigned char *image, int width, int height, const fl
     check(cudaDeviceSynchronize(), "sample"); // the texture must outlive it
     check(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
     check(cudaFreeArray(memory.res.array.array), "cudaFreeArray");
-}
-
-float *acquire(size_t n) { return static_cast<float *>(std::malloc(sizeof(float) * n)); }
-
-void upload(const float *src_host, float *dst, size_t n)
-{
-    check(cudaMemcpy(dst, src_host, sizeof(float) * n, cudaMemcpyHostToDevice), "cudaMemcpy");
-}
-
-void release(float *memory) { std::free(memory); }
-
-// Adds to *sum what the threads of a block have found.
-static __device__ void add_block(double found, double *sum)
-{
-    __shared__ double all[block_size];
-    all[threadIdx.x] = found;
-    for (int half = block_size / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x < half) all[threadIdx.x] += all[threadIdx.x + half];
-    }
-    if (threadIdx.x == 0) atomicAdd(sum, all[0]);
-}
-
-static __global__ void add_powers(const float *mapped, int n, int power, double *sum)
-{
-    double found = 0;
-    for (int i = blockIdx.x * block_size + threadIdx.x; i < n; i += gridDim.x * block_size) {
-        double x = mapped[i], product = x;
-        for (int k = 1; k < power; ++k) product *= x;
-        found += product;
-    }
-    add_block(found, sum);
-}
-
-size_t sum_mapped_scratch(int) { return 0; }
-
-void sum_mapped(const float *mapped, int n, int passes, double *out, void *)
-{
-    check(cudaMemsetAsync(out, 0, sizeof(double) * passes), "cudaMemsetAsync");
-    if (n == 0) return;
-    for (int p = 0; p < passes; ++p)
-        add_powers<<<min(blocks_for(n), 2048), block_size>>>(mapped, n, p + 1, out + p);
-    check_launch("add_powers");
-}
-
-static __global__ void scale(float *managed, int n, float factor)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i < n) managed[i] *= factor;
-}
-
-void scale_managed(float *managed, int n, float factor, int rounds)
-{
-    if (n == 0) return;
-    for (int k = 0; k < rounds; ++k) scale<<<blocks_for(n), block_size>>>(managed, n, factor);
-    check_launch("scale");
 }

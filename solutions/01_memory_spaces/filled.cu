@@ -31,13 +31,9 @@ void device_facts(device_facts_t *out_host)
 
 // In device memory as long as the program runs; every kernel of this file can
 // use it by its name, and the host by the calls that take a symbol.
-[[maybe_unused]] static __device__ float in_global;
+static __device__ float in_global;
 
-static __global__ void add_one()
-{
-    // One thread runs this, so nobody else changes the variable meanwhile.
-    in_global += 1;
-}
+static __global__ void add_one() { in_global += 1; }
 
 void add_to_global(float start, float *out_host)
 {
@@ -50,13 +46,26 @@ void add_to_global(float start, float *out_host)
 // Constant memory: kernels only read it, the host sets it as any symbol.
 [[maybe_unused]] static __constant__ float coefficients[most_coefficients];
 
+constexpr int per_thread = 4; // elements of a polynomial
+
 static __global__ void evaluate(const float *x, float *y, int n, int degree)
 {
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i >= n) return;
-    float sum = coefficients[degree];
-    for (int k = degree - 1; k >= 0; --k) sum = sum * x[i] + coefficients[k];
-    y[i] = sum;
+    [[maybe_unused]] int first = blockIdx.x * block_size * per_thread + threadIdx.x;
+    float sum[per_thread], at[per_thread];
+#pragma unroll
+    for (int j = 0; j < per_thread; ++j) {
+        int i = first + j * block_size;
+        at[j] = i < n ? x[i] : 0;
+        sum[j] = coefficients[degree];
+    }
+    for (int k = degree - 1; k >= 0; --k) {
+        float c = coefficients[k];
+#pragma unroll
+        for (int j = 0; j < per_thread; ++j) sum[j] = sum[j] * at[j] + c;
+    }
+#pragma unroll
+    for (int j = 0; j < per_thread; ++j)
+        if (int i = first + j * block_size; i < n) y[i] = sum[j];
 }
 
 void polynomial(const float *x, float *y, int n, const float *coefficients_host, int degree)
@@ -64,7 +73,7 @@ void polynomial(const float *x, float *y, int n, const float *coefficients_host,
     if (n == 0) return;
     check(cudaMemcpyToSymbol(coefficients, coefficients_host, sizeof(float) * (degree + 1)),
           "cudaMemcpyToSymbol");
-    evaluate<<<pieces(n, block_size), block_size>>>(x, y, n, degree);
+    evaluate<<<pieces(n, block_size * per_thread), block_size>>>(x, y, n, degree);
     check_launch("evaluate");
 }
 
@@ -91,9 +100,37 @@ void follow(const unsigned char *start, const unsigned char *next_host, unsigned
     check_launch("walk");
 }
 
-// Sorts an array that lives in 16 registers.
-[[maybe_unused]] static __device__ void sort_run([[maybe_unused]] float (&run)[run_length])
+// In shared memory a run takes 17 floats, so that 32 lanes, each in its own run,
+// find their elements in 32 banks.
+constexpr int pitch = run_length + 1;
+
+// Brings the block's runs to shared memory, neighbours by neighbouring lanes
+// (lab 02 says why). Beyond n there is INFINITY, which sorts to the end.
+static __device__ void bring_runs(const float *in, int n, float *staged)
 {
+    int first = blockIdx.x * block_size * run_length;
+    for (int i = threadIdx.x; i < block_size * run_length; i += block_size)
+        staged[i + i / run_length] = first + i < n ? in[first + i] : INFINITY;
+    __syncthreads();
+}
+
+// Takes them to `out` in the same way.
+[[maybe_unused]] static __device__ void take_runs(const float *staged, float *out, int n)
+{
+    int first = blockIdx.x * block_size * run_length;
+    __syncthreads();
+    for (int i = threadIdx.x; i < block_size * run_length; i += block_size)
+        if (first + i < n) out[first + i] = staged[i + i / run_length];
+}
+
+// One run per thread.
+static __global__ void sort_runs(const float *in, float *out, int n)
+{
+    __shared__ float staged[block_size * pitch];
+    bring_runs(in, n, staged);
+    float run[run_length], *mine = staged + threadIdx.x * pitch;
+#pragma unroll
+    for (int i = 0; i < run_length; ++i) run[i] = mine[i];
 #pragma unroll
     for (int round = 0; round < run_length; ++round)
 #pragma unroll
@@ -102,19 +139,9 @@ void follow(const unsigned char *start, const unsigned char *next_host, unsigned
             run[i] = low;
             run[i + 1] = high;
         }
-}
-
-// A thread a run.
-static __global__ void sort_runs(const float *in, float *out, int n)
-{
-    int first = (blockIdx.x * block_size + threadIdx.x) * run_length;
-    float run[run_length];
 #pragma unroll
-    for (int i = 0; i < run_length; ++i) run[i] = first + i < n ? in[first + i] : INFINITY;
-    sort_run(run);
-#pragma unroll
-    for (int i = 0; i < run_length; ++i)
-        if (first + i < n) out[first + i] = run[i];
+    for (int i = 0; i < run_length; ++i) mine[i] = run[i];
+    take_runs(staged, out, n);
 }
 
 void small_sort(const float *in, float *out, int n)
@@ -124,7 +151,7 @@ void small_sort(const float *in, float *out, int n)
     check_launch("sort_runs");
 }
 
-// A block a piece of `block` elements; a thread has up to four of them.
+// One piece of `block` elements per block; a thread has up to four of them.
 static __global__ void reverse_pieces(float *data, int n, int block)
 {
     [[maybe_unused]] __shared__ float before[1024];
@@ -141,32 +168,6 @@ void reverse_blocks(float *data, int n, int block)
     check_launch("reverse_pieces");
 }
 
-constexpr int tile_size = 32;
-
-// A block a tile of 32 x 32; its eight warps have four rows each.
-static __global__ void transpose_tiles(const float *in, float *out, int rows, int cols,
-                                       int tiles_across)
-{
-    // Where the tile begins in `in`, and this thread's place in the tile.
-    [[maybe_unused]] int row = blockIdx.x / tiles_across * tile_size;
-    [[maybe_unused]] int col = blockIdx.x % tiles_across * tile_size;
-    [[maybe_unused]] int x = threadIdx.x % tile_size, y = threadIdx.x / tile_size;
-    __shared__ float tile[tile_size][tile_size + 1];
-    for (int k = y; k < tile_size; k += block_size / tile_size)
-        if (row + k < rows && col + x < cols) tile[k][x] = in[(row + k) * cols + col + x];
-    __syncthreads();
-    for (int k = y; k < tile_size; k += block_size / tile_size)
-        if (col + k < cols && row + x < rows) out[(col + k) * rows + row + x] = tile[x][k];
-}
-
-void transpose(const float *in, float *out, int rows, int cols)
-{
-    if (rows == 0 || cols == 0) return;
-    int across = pieces(cols, tile_size);
-    transpose_tiles<<<across * pieces(rows, tile_size), block_size>>>(in, out, rows, cols, across);
-    check_launch("transpose_tiles");
-}
-
 static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
@@ -177,99 +178,22 @@ void sample_bilinear(const unsigned char *image, int width, int height, const fl
                      float *out, int n)
 {
     if (n == 0) return;
+    cudaChannelFormatDesc texel = cudaCreateChannelDesc<unsigned char>();
     cudaResourceDesc memory{};
-    [[maybe_unused]] cudaTextureDesc how{};
-    cudaTextureObject_t texture = 0;
     memory.resType = cudaResourceTypeArray;
-    [[maybe_unused]] cudaArray_t &array = memory.res.array.array;
-    [[maybe_unused]] cudaChannelFormatDesc texel = cudaCreateChannelDesc<unsigned char>();
+    cudaArray_t &array = memory.res.array.array;
     check(cudaMallocArray(&array, &texel, width, height), "cudaMallocArray");
     check(cudaMemcpy2DToArray(array, 0, 0, image, width, width, height, cudaMemcpyDeviceToDevice),
           "cudaMemcpy2DToArray");
+    cudaTextureDesc how{};
+    how.readMode = cudaReadModeNormalizedFloat; // a byte is a fraction of 255
     how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
     how.filterMode = cudaFilterModeLinear;
-    how.readMode = cudaReadModeNormalizedFloat;
+    cudaTextureObject_t texture = 0;
     check(cudaCreateTextureObject(&texture, &memory, &how, nullptr), "cudaCreateTextureObject");
     sample<<<pieces(n, block_size), block_size>>>(texture, at, out, n);
     check_launch("sample");
     check(cudaDeviceSynchronize(), "sample");
     check(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
     check(cudaFreeArray(array), "cudaFreeArray");
-}
-
-float *acquire(size_t n)
-{
-    float *memory = nullptr;
-    check(cudaMallocHost(&memory, sizeof(float) * n), "cudaMallocHost");
-    return memory;
-}
-
-void upload(const float *src_host, float *dst, size_t n)
-{
-    check(cudaMemcpy(dst, src_host, sizeof(float) * n, cudaMemcpyHostToDevice), "cudaMemcpy");
-}
-
-void release(float *memory)
-{
-    // Whole: `memory` is what cudaMallocHost returned.
-    check(cudaFreeHost(memory), "cudaFreeHost");
-}
-
-// Adds the threads' numbers up; *sum receives what the whole grid has.
-[[maybe_unused]] static __device__ void add_to_sum(double of_thread, double *sum)
-{
-    __shared__ double of_block;
-    if (threadIdx.x == 0) of_block = 0;
-    __syncthreads();
-    for (int lanes = 16; lanes > 0; lanes /= 2)
-        of_thread += __shfl_down_sync(0xffffffff, of_thread, lanes);
-    if (threadIdx.x % 32 == 0) atomicAdd(&of_block, of_thread);
-    __syncthreads();
-    if (threadIdx.x == 0) atomicAdd(sum, of_block);
-}
-
-// The grid has fewer threads than there are values.
-static __global__ void add_powers(const float *values, int n, int power, double *sum)
-{
-    double of_thread = 0;
-    for (int i = blockIdx.x * block_size + threadIdx.x; i < n; i += gridDim.x * block_size) {
-        double x = values[i], product = x;
-        for (int k = 1; k < power; ++k) product *= x;
-        of_thread += product;
-    }
-    add_to_sum(of_thread, sum);
-}
-
-// As many bytes as `mapped` has.
-size_t sum_mapped_scratch(int n) { return sizeof(float) * n; }
-
-void sum_mapped(const float *mapped, int n, int passes, double *out, void *scratch)
-{
-    const float *values = mapped;
-    check(cudaMemsetAsync(out, 0, sizeof(double) * passes), "cudaMemsetAsync");
-    if (n == 0) return;
-    check(cudaMemcpyAsync(scratch, mapped, sizeof(float) * n, cudaMemcpyHostToDevice),
-          "cudaMemcpyAsync");
-    values = static_cast<const float *>(scratch);
-    int blocks = pieces(n, block_size) < 1024 ? pieces(n, block_size) : 1024;
-    for (int p = 0; p < passes; ++p) add_powers<<<blocks, block_size>>>(values, n, p + 1, out + p);
-    check_launch("add_powers");
-}
-
-static __global__ void scale(float *managed, int n, float factor)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i < n) managed[i] *= factor;
-}
-
-void scale_managed(float *managed, int n, float factor, int rounds)
-{
-    if (n == 0) return;
-    [[maybe_unused]] cudaMemLocation here{};
-    here.type = cudaMemLocationTypeDevice;
-    check(cudaGetDevice(&here.id), "cudaGetDevice");
-    check(cudaMemPrefetchAsync(managed, sizeof(float) * n, here, 0), "cudaMemPrefetchAsync");
-    for (int k = 0; k < rounds; ++k)
-        scale<<<pieces(n, block_size), block_size>>>(managed, n, factor);
-    check_launch("scale");
 }

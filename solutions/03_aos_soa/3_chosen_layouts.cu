@@ -109,3 +109,18 @@ void to_aos(const float *soa, float *aos, int n)
     join_particles<<<blocks_for(n), block_size>>>(soa, reinterpret_cast<float4 *>(aos), n);
     check_launch("join_particles");
 }
+
+static __global__ void transpose_elements(const float *in, float *out, int rows, int cols)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i >= rows * cols) return;
+    int row = i / cols, col = i % cols;
+    out[col * rows + row] = in[i];
+}
+
+void transpose(const float *in, float *out, int rows, int cols)
+{
+    if (rows == 0 || cols == 0) return;
+    transpose_elements<<<blocks_for(rows * cols), block_size>>>(in, out, rows, cols);
+    check_launch("transpose_elements");
+}

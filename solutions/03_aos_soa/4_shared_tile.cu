@@ -1,8 +1,9 @@
-// Lab 03, rung 4: conversions through shared memory.
+// Lab 03, rung 4: transposition and conversions through shared memory.
 //
-// New: a block brings its particles into a tile in the order in which they lie, and takes them out
-// in the order in which they shall lie: lanes side by side on both ways, where rung 3 had them 64
-// bytes apart on one.
+// New: a block brings its elements into a tile in the order in which they lie, and takes them out
+// in the order in which they are to lie: lanes side by side on both ways, where rung 3 had them far
+// apart on one. A row of the tile is one float longer than it must be, so that a column lies in
+// different banks (Ruetsch and Micikevicius, 2009).
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -121,4 +122,31 @@ void to_aos(const float *soa, float *aos, int n)
     if (n == 0) return;
     join_particles<<<blocks_for(n), block_size>>>(soa, aos, n);
     check_launch("join_particles");
+}
+
+constexpr int tile = 32;
+
+static __global__ void __launch_bounds__(block_size)
+    transpose_tiles(const float *in, float *out, int rows, int cols, int tiles_across)
+{
+    __shared__ float turned[tile][tile + 1]; // the column more puts a column into 32 banks
+    int row = blockIdx.x / tiles_across * tile, col = blockIdx.x % tiles_across * tile;
+    int x = threadIdx.x % tile, y = threadIdx.x / tile;
+#pragma unroll
+    for (int k = y; k < tile; k += block_size / tile)
+        if (row + k < rows && col + x < cols)
+            turned[k][x] = in[static_cast<size_t>(row + k) * cols + col + x];
+    __syncthreads();
+#pragma unroll
+    for (int k = y; k < tile; k += block_size / tile)
+        if (col + k < cols && row + x < rows)
+            out[static_cast<size_t>(col + k) * rows + row + x] = turned[x][k];
+}
+
+void transpose(const float *in, float *out, int rows, int cols)
+{
+    if (rows == 0 || cols == 0) return;
+    int across = (cols + tile - 1) / tile, down = (rows + tile - 1) / tile;
+    transpose_tiles<<<across * down, block_size>>>(in, out, rows, cols, across);
+    check_launch("transpose_tiles");
 }

@@ -1,8 +1,7 @@
 // Lab 03, rung 5: more bytes on their way.
 //
 // New: a thread of drift and of the distances has four elements, block_size apart, and loads all it
-// needs of them before it stores the first. The conversions, which have sixteen floats a thread
-// already, are as they were.
+// needs of them before it stores the first. The transposition and the conversions are as they were.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -152,4 +151,31 @@ void to_aos(const float *soa, float *aos, int n)
     if (n == 0) return;
     join_particles<<<blocks_of_tiles(n), block_size>>>(soa, aos, n);
     check_launch("join_particles");
+}
+
+constexpr int tile = 32;
+
+static __global__ void __launch_bounds__(block_size)
+    transpose_tiles(const float *in, float *out, int rows, int cols, int tiles_across)
+{
+    __shared__ float turned[tile][tile + 1]; // the column more puts a column into 32 banks
+    int row = blockIdx.x / tiles_across * tile, col = blockIdx.x % tiles_across * tile;
+    int x = threadIdx.x % tile, y = threadIdx.x / tile;
+#pragma unroll
+    for (int k = y; k < tile; k += block_size / tile)
+        if (row + k < rows && col + x < cols)
+            turned[k][x] = in[static_cast<size_t>(row + k) * cols + col + x];
+    __syncthreads();
+#pragma unroll
+    for (int k = y; k < tile; k += block_size / tile)
+        if (col + k < cols && row + x < rows)
+            out[static_cast<size_t>(col + k) * rows + row + x] = turned[x][k];
+}
+
+void transpose(const float *in, float *out, int rows, int cols)
+{
+    if (rows == 0 || cols == 0) return;
+    int across = (cols + tile - 1) / tile, down = (rows + tile - 1) / tile;
+    transpose_tiles<<<across * down, block_size>>>(in, out, rows, cols, across);
+    check_launch("transpose_tiles");
 }

@@ -87,6 +87,32 @@ void distance_some(const float *particles, int n, float3 centre, const int *whic
     check_launch("measure_some");
 }
 
+constexpr int tile_size = 32;
+
+// One tile of 32 x 32 per block; its eight warps have four rows each.
+static __global__ void transpose_tiles(const float *in, float *out, int rows, int cols,
+                                       int tiles_across)
+{
+    // Where the tile begins in `in`, and this thread's place in the tile.
+    [[maybe_unused]] int row = blockIdx.x / tiles_across * tile_size;
+    [[maybe_unused]] int col = blockIdx.x % tiles_across * tile_size;
+    [[maybe_unused]] int x = threadIdx.x % tile_size, y = threadIdx.x / tile_size;
+    __shared__ float tile[tile_size][tile_size + 1];
+    for (int k = y; k < tile_size; k += block_size / tile_size)
+        if (row + k < rows && col + x < cols) tile[k][x] = in[(row + k) * cols + col + x];
+    __syncthreads();
+    for (int k = y; k < tile_size; k += block_size / tile_size)
+        if (col + k < cols && row + x < rows) out[(col + k) * rows + row + x] = tile[x][k];
+}
+
+void transpose(const float *in, float *out, int rows, int cols)
+{
+    if (rows == 0 || cols == 0) return;
+    int across = (cols + tile_size - 1) / tile_size, down = (rows + tile_size - 1) / tile_size;
+    transpose_tiles<<<across * down, block_size>>>(in, out, rows, cols, across);
+    check_launch("transpose_tiles");
+}
+
 // Before the barrier and after it a thread has different floats. A block owns
 // block_size particles, fewer at the end.
 static __global__ void split_particles(const float *aos, float *soa, int n)

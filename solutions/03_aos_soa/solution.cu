@@ -166,3 +166,30 @@ void to_aos(const float *soa, float *aos, int n)
     join_particles<<<blocks_of_tiles(n), block_size>>>(soa, reinterpret_cast<float4 *>(aos), n);
     check_launch("join_particles");
 }
+
+constexpr int tile = 64; // a thread has 16 loads in flight; with a tile of 32 it has 4
+
+static __global__ void __launch_bounds__(block_size)
+    transpose_tiles(const float *in, float *out, int rows, int cols, int tiles_across)
+{
+    __shared__ float turned[tile][tile + 1]; // the column more puts a column into 32 banks
+    int row = blockIdx.x / tiles_across * tile, col = blockIdx.x % tiles_across * tile;
+    int x = threadIdx.x % tile, y = threadIdx.x / tile;
+#pragma unroll
+    for (int k = y; k < tile; k += block_size / tile)
+        if (row + k < rows && col + x < cols)
+            turned[k][x] = in[static_cast<size_t>(row + k) * cols + col + x];
+    __syncthreads();
+#pragma unroll
+    for (int k = y; k < tile; k += block_size / tile)
+        if (col + k < cols && row + x < rows)
+            out[static_cast<size_t>(col + k) * rows + row + x] = turned[x][k];
+}
+
+void transpose(const float *in, float *out, int rows, int cols)
+{
+    if (rows == 0 || cols == 0) return;
+    int across = (cols + tile - 1) / tile, down = (rows + tile - 1) / tile;
+    transpose_tiles<<<across * down, block_size>>>(in, out, rows, cols, across);
+    check_launch("transpose_tiles");
+}

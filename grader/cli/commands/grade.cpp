@@ -2,6 +2,7 @@
 #include "commands.hpp"
 
 #include "cli/grading/backend.hpp"
+#include "cli/results/moved_functions.hpp"
 #include "cli/results/progress.hpp"
 #include "cli/results/stub_original.hpp"
 #include "cli/results/text_report.hpp"
@@ -25,8 +26,10 @@ namespace fs = std::filesystem;
 
 std::string report_of(const toolchain &t, const item &i, const graded &g)
 {
-    const report_context context{t.shown(i.what.source), grade_command_of(t, *i.of, i.what),
-                                 g.worker, todos_of(t, *i.of, i.what), detect_terminal(1)};
+    report_context context{t.shown(i.what.source), grade_command_of(t, *i.of, i.what), g.worker,
+                           todos_of(t, *i.of, i.what), detect_terminal(1)};
+    if (g.from_grader && fs::is_regular_file(i.what.source))
+        context.moved = moved_words(t, *i.of, read_text(i.what.source));
     if (g.from_grader) return text_report(g.document, context);
     if (g.status == failed) return refused_build_report(g.document, context);
     std::string text;

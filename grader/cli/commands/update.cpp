@@ -1,6 +1,7 @@
 // Carries a student's work from an older edition over into this one.
 #include "commands.hpp"
 
+#include "cli/results/moved_functions.hpp"
 #include "cli/results/progress.hpp"
 #include "cli/results/stub_original.hpp"
 #include "cli/results/student_edition.hpp"
@@ -183,8 +184,11 @@ int update_command(const toolchain &t, const std::string &folder)
             gone.push_back(sanitized(l.name, 100));
             continue;
         }
-        const carried_stub stub = carry_stub(old, t, lab_called(t, l.name));
+        const lab &here = lab_called(t, l.name);
+        carried_stub stub = carry_stub(old, t, here);
         if (stub.words.empty()) continue;
+        if (const std::string moved = moved_words(t, here, read_text(old.stub(l))); !moved.empty())
+            stub.words += ". " + moved;
         ++edited;
         beside += stub.beside;
         fmt::print("  {}  {}\n", padded(l.name, static_cast<int>(width)),

@@ -122,6 +122,7 @@ public:
         for (const std::string &note : open_notes(lab_)) text += paragraph(note, 2);
         for (const std::string &note : disputed_notes(lab_)) text += paragraph(note, 2);
         text += unwatched_note() + printed_in_passing();
+        if (!context_.moved.empty()) text += paragraph("Note: " + context_.moved, 2);
         if (lab_.status == "error")
             return text + "\n" +
                    paragraph("Not graded: a fault of the machine or of the workbook left cases "

@@ -15,6 +15,7 @@ struct report_context {
     std::string worker;  // the program that repeats a failed call; empty: none
     todo_list todos;
     terminal out;
+    std::string moved = {}; // moved_words() of the submission
 };
 
 // Renders a document of one lab that a grader wrote, at most 80 columns wide.

@@ -138,6 +138,17 @@ std::string first_error(const std::string &text)
 // has global names that objcopy cannot remove.
 constexpr int lacks_function = 3, has_other_names = 4;
 
+// Says where a function comes from that another lab had in an earlier edition; else empty.
+std::string moved_from(const job &j, const std::string &message)
+{
+    for (const lab &other : j.tools.labs)
+        for (const auto &[function, to] : other.moved)
+            if (to == j.request.of->name && message.find(" " + function + "(") != message.npos)
+                return fmt::format("; lab {} had {} in an earlier edition, so yours may be there",
+                                   number_of(other.name), function);
+    return {};
+}
+
 refusal missing_function(const job &j, const std::string &said)
 {
     const lab &l = *j.request.of;
@@ -154,8 +165,8 @@ refusal missing_function(const job &j, const std::string &said)
         message = line.substr(at);
         break;
     }
-    return {verdict::BUILD_FAILED, message, "copy its declaration from lab.hpp and write its body",
-            said};
+    return {verdict::BUILD_FAILED, message,
+            "copy its declaration from lab.hpp and write its body" + moved_from(j, message), said};
 }
 
 // Compiles an empty file: if that fails, the machine is at fault. The submission's own compile

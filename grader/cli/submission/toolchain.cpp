@@ -67,6 +67,15 @@ lab read_lab(const json &value, const std::string &where)
     l.rungs = row.get<strings>("rungs", {});
     l.forbidden = row.get<strings>("forbidden", {});
     l.given_wrong = row.get<strings>("given_wrong", {});
+    for (const std::string &words : row.get<strings>("moved", {})) { // "transpose 03_aos_soa"
+        const std::size_t blank = words.find(' ');
+        if (blank == words.npos)
+            throw machine_error(
+                fmt::format("{}: \"moved\" names no lab for {}. Configure the build "
+                            "again: ./workbook",
+                            where, words));
+        l.moved.emplace_back(words.substr(0, blank), words.substr(blank + 1));
+    }
     l.nvcc = row.get<strings>("nvcc", {});
     l.link = row.get<strings>("link", {});
     l.mpirun = row.get<std::string>("mpirun", "");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cli {
@@ -20,10 +21,12 @@ struct lab {
     std::string mpirun;             // for cases on several ranks; empty: no such cases, or no MPI
     std::vector<std::string> forbidden;   // toolkit headers' folders that hold the answer: "cub"
     std::vector<std::string> given_wrong; // functions that the stub has wrong, not empty
-    bool system_calls = false;            // allowed, to test that the sandbox alone contains them
-    bool slow_mistakes = false;           // every case of every wrong submission takes long
-    std::string keep;                     // file with the contract's symbols, one per line
-    std::string worker_library;           // worker main and table of contract functions
+    // Functions that the lab had in an earlier edition, each with the lab that has it now.
+    std::vector<std::pair<std::string, std::string>> moved;
+    bool system_calls = false;  // allowed, to test that the sandbox alone contains them
+    bool slow_mistakes = false; // every case of every wrong submission takes long
+    std::string keep;           // file with the contract's symbols, one per line
+    std::string worker_library; // worker main and table of contract functions
 
     // True if the vendor's library version is built for `backend`: sim, gpu or both.
     bool has_library(const std::string &backend) const

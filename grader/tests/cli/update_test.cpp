@@ -1,5 +1,6 @@
 // Tests the update: what it carries over from an older edition, and what it leaves as it is.
 #include "cli/commands/commands.hpp"
+#include "cli/results/moved_functions.hpp"
 #include "cli/results/progress.hpp"
 #include "cli/results/stub_original.hpp"
 #include "cli/results/student_edition.hpp"
@@ -113,6 +114,20 @@ TEST_CASE("a stub that changed in the new edition stays, with the student's file
     REQUIRE(e.update() == passed);
     CHECK(e.newer.text(scaling) == "// Lab 2.\nvoid scale(int) {}\n");
     CHECK(e.newer.text(scaling + ".mine") == "void scale() { mine(); }\n");
+}
+
+TEST_CASE("a function that moved to another lab is named, with the lab that has it now")
+{
+    two_editions e;
+    lab l = e.newer.only_lab();
+    l.moved = {{"scale_host", "14_other"}, {"unknown", "14_other"}};
+    const std::string said =
+        moved_words(e.newer.tools, l, "void scale() {}\nvoid scale_host(float *x)\n{\n}\n");
+    CHECK(said == "scale_host is a function of lab 14 now. Here they do not count: copy what you "
+                  "wrote to labs/14_other/stub.cu.");
+    CHECK(moved_words(e.newer.tools, l, "void scale() { scale_host(); }\n").empty());
+    l.moved.clear();
+    CHECK(moved_words(e.newer.tools, l, "void scale_host() {}\n").empty());
 }
 
 TEST_CASE("a stub that nobody edited is the new edition's")

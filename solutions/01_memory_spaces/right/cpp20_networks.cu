@@ -33,17 +33,26 @@ __global__ void add_one()
 }
 
 __constant__ float coefficients[most_coefficients];
+constexpr int of_thread = 4; // elements of a polynomial
 
-// With the degree known to the compiler each coefficient is an operand of a
-// multiply-add, straight from constant memory.
+// With the degree known to the compiler each coefficient is an operand of a multiply-add, straight
+// from constant memory, for each of a thread's elements.
 template <int degree> __global__ void evaluate(const float *x, float *y, int n)
 {
-    int i = my_number();
-    if (i >= n) return;
-    float at = x[i], sum = coefficients[degree];
+    const int first = my_number(), apart = gridDim.x * threads;
+    float at[of_thread], sum[of_thread];
 #pragma unroll
-    for (int k = degree - 1; k >= 0; --k) sum = fmaf(sum, at, coefficients[k]);
-    y[i] = sum;
+    for (int e = 0; e < of_thread; ++e) {
+        at[e] = first + e * apart < n ? x[first + e * apart] : 0;
+        sum[e] = coefficients[degree];
+    }
+#pragma unroll
+    for (int k = degree - 1; k >= 0; --k)
+#pragma unroll
+        for (int e = 0; e < of_thread; ++e) sum[e] = fmaf(sum[e], at[e], coefficients[k]);
+#pragma unroll
+    for (int e = 0; e < of_thread; ++e)
+        if (first + e * apart < n) y[first + e * apart] = sum[e];
 }
 using evaluator = void (*)(const float *, float *, int);
 constexpr auto evaluators = []<int... degree>(std::integer_sequence<int, degree...>)
@@ -88,7 +97,6 @@ __host__ __device__ constexpr network batcher()
                         result.all[count++] = {i + j, i + j + k};
     return result;
 }
-static_assert(batcher().all[62].high == 14);
 
 template <int c> __device__ void compare(float (&run)[run_length])
 {
@@ -125,25 +133,6 @@ __global__ void reverse_pieces(float *data, int n, int block)
     __syncthreads();
     for (int e = threadIdx.x; e < piece.size(); e += blockDim.x)
         piece[e] = before[piece.size() - 1 - e];
-}
-
-// Tiles of 64 rows x 32 columns: a thread has eight elements under way.
-template <int tile_rows, int tile_cols> __global__ void __launch_bounds__(threads)
-    transpose_tiles(const float *in, float *out, int rows, int cols, int across)
-{
-    __shared__ float tile[tile_rows][tile_cols + 1];
-    int row = blockIdx.x / across * tile_rows, col = blockIdx.x % across * tile_cols;
-#pragma unroll
-    for (int e = threadIdx.x; e < tile_rows * tile_cols; e += threads) {
-        int r = e / tile_cols, c = e % tile_cols;
-        if (row + r < rows && col + c < cols) tile[r][c] = in[(row + r) * cols + col + c];
-    }
-    __syncthreads();
-#pragma unroll
-    for (int e = threadIdx.x; e < tile_rows * tile_cols; e += threads) {
-        int r = e % tile_rows, c = e / tile_rows;
-        if (row + r < rows && col + c < cols) out[(col + c) * rows + row + r] = tile[r][c];
-    }
 }
 
 template <auto release> struct releaser {
@@ -212,28 +201,6 @@ __global__ void sample_large(const unsigned char *image, int width, int height, 
     out[i] = mix(along(y.low), along(y.high), y.part) / 255;
 }
 
-// The powers a thread adds up, one after the other, each block's to the sum.
-__global__ void add_powers(cuda::std::span<const float> values, int power, double *sum)
-{
-    double mine = 0;
-    for (size_t i = my_number(); i < values.size(); i += gridDim.x * blockDim.x) {
-        double product = 1, value = values[i];
-        for (int p = power; p > 0; p /= 2, value *= value) // by squares
-            if (p % 2) product *= value;
-        mine += product;
-    }
-    for (int apart = 16; apart > 0; apart /= 2) mine += __shfl_xor_sync(~0u, mine, apart);
-    if (threadIdx.x % 32 == 0)
-        cuda::atomic_ref<double, cuda::thread_scope_device>(*sum).fetch_add(
-            mine, cuda::memory_order_relaxed);
-}
-
-__global__ void scale(cuda::std::span<float> managed, float factor, int rounds)
-{
-    if (auto i = static_cast<size_t>(my_number()); i < managed.size())
-        for (float &value = managed[i]; rounds > 0; --rounds) value *= factor;
-}
-
 } // namespace
 
 void device_facts(device_facts_t *out_host)
@@ -267,7 +234,7 @@ void polynomial(const float *x, float *y, int n, const float *coefficients_host,
     if (n == 0) return;
     std::span given(coefficients_host, degree + 1);
     check(cudaMemcpyToSymbol(coefficients, given.data(), given.size_bytes()), "cudaMemcpyToSymbol");
-    evaluators[degree]<<<blocks_for(n), threads>>>(x, y, n);
+    evaluators[degree]<<<blocks_for(n, threads * of_thread), threads>>>(x, y, n);
     check_launch("evaluate");
 }
 
@@ -295,15 +262,6 @@ void reverse_blocks(float *data, int n, int block)
     check_launch("reverse_pieces");
 }
 
-void transpose(const float *in, float *out, int rows, int cols)
-{
-    if (rows == 0 || cols == 0) return;
-    int across = blocks_for(cols, 32);
-    transpose_tiles<64, 32>
-        <<<across * blocks_for(rows, 64), threads>>>(in, out, rows, cols, across);
-    check_launch("transpose_tiles");
-}
-
 void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
                      float *out, int n)
 {
@@ -321,48 +279,4 @@ void sample_bilinear(const unsigned char *image, int width, int height, const fl
 using pinned = std::unique_ptr<float, releaser<cudaFreeHost>>;
 static std::unordered_map<float *, pinned> given_out;
 
-float *acquire(size_t n)
-{
-    float *memory = nullptr;
-    check(cudaMallocHost(&memory, n * sizeof(float)), "cudaMallocHost");
-    given_out.emplace(memory, memory);
-    return memory;
-}
-
-void upload(const float *src_host, float *dst, size_t n)
-{
-    std::span from(src_host, n);
-    check(cudaMemcpyAsync(dst, from.data(), from.size_bytes(), cudaMemcpyDefault),
-          "cudaMemcpyAsync");
-}
-
 void release(float *memory) { given_out.erase(memory); }
-
-size_t sum_mapped_scratch(int n) { return n * sizeof(float); }
-
-void sum_mapped(const float *mapped, int n, int passes, double *out, void *scratch)
-{
-    check(cudaMemsetAsync(out, 0, passes * sizeof *out), "cudaMemsetAsync");
-    if (n == 0) return;
-    size_t count = n;
-    check(cudaMemcpyAsync(scratch, mapped, count * sizeof(float), cudaMemcpyDefault), "cudaMemcpy");
-    for (double &sum : std::span(out, passes)) // addresses only: they are the device's
-        add_powers<<<std::min(blocks_for(n), 512), threads>>>(
-            {static_cast<const float *>(scratch), count}, static_cast<int>(&sum - out) + 1, &sum);
-    check_launch("add_powers");
-}
-
-void scale_managed(float *managed, int n, float factor, int rounds)
-{
-    if (n == 0 || rounds == 0) return;
-    int device, can;
-    check(cudaGetDevice(&device), "cudaGetDevice");
-    check(cudaDeviceGetAttribute(&can, cudaDevAttrConcurrentManagedAccess, device), "attribute");
-    std::span all(managed, n);
-    if (can)
-        check(cudaMemPrefetchAsync(all.data(), all.size_bytes(),
-                                   {.type = cudaMemLocationTypeDevice, .id = device}, 0),
-              "cudaMemPrefetchAsync");
-    scale<<<blocks_for(n), threads>>>({managed, static_cast<size_t>(n)}, factor, rounds);
-    check_launch("scale");
-}

@@ -1,16 +1,12 @@
-// Right: every call is a graph captured from a stream or a cudaLaunchKernelEx; sums end with a grid
-// barrier instead of atomics; add_to_global is set by a kernel and read through a mapped word;
-// managed pages are copied, not fetched.
+// Right: kernels start by cudaLaunchKernelEx and graphs captured from a stream; add_to_global is
+// set by a kernel and read through a mapped word.
 #include "../check.hpp"
 #include "lab.hpp"
 
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstring>
-
-namespace cg = cooperative_groups;
 
 constexpr int threads = 256;
 
@@ -83,19 +79,25 @@ struct coefficients_t {
 };
 static __constant__ coefficients_t constants;
 
-// Two x a thread; a zero above the degree does no harm, and the loop goes by four.
+// Four elements per thread share a coefficient that is loaded; the loop goes by four.
 static __global__ void evaluate(const float *x, float *y, int n, int degree)
 {
-    int i = blockIdx.x * 2 * threads + threadIdx.x, k = i + threads;
-    float a = i < n ? x[i] : 0, b = k < n ? x[k] : 0, of_a = 0, of_b = 0;
+    int i = blockIdx.x * 4 * threads + threadIdx.x;
+    auto at = [&](int k) { return i + k * threads < n ? x[i + k * threads] : 0; };
+    float a = at(0), b = at(1), c = at(2), d = at(3);
+    float of_a = 0, of_b = 0, of_c = 0, of_d = 0;
 #pragma unroll 4
-    for (int d = degree; d >= 0; --d) {
-        float c = constants.c[d];
-        of_a = fmaf(of_a, a, c);
-        of_b = fmaf(of_b, b, c);
+    for (int k = degree; k >= 0; --k) {
+        float coefficient = constants.c[k];
+        of_a = fmaf(of_a, a, coefficient);
+        of_b = fmaf(of_b, b, coefficient);
+        of_c = fmaf(of_c, c, coefficient);
+        of_d = fmaf(of_d, d, coefficient);
     }
-    if (i < n) y[i] = of_a;
-    if (k < n) y[k] = of_b;
+    float all[] = {of_a, of_b, of_c, of_d};
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+        if (i + k * threads < n) y[i + k * threads] = all[k];
 }
 
 void polynomial(const float *x, float *y, int n, const float *coefficients_host, int degree)
@@ -104,7 +106,7 @@ void polynomial(const float *x, float *y, int n, const float *coefficients_host,
     check(cudaMemcpyToSymbolAsync(constants, coefficients_host, (degree + 1) * sizeof(float), 0,
                                   cudaMemcpyDefault, nullptr),
           "cudaMemcpyToSymbolAsync");
-    launch(evaluate, blocks_for(n, 2 * threads), threads, 0, x, y, n, degree);
+    launch(evaluate, blocks_for(n, 4 * threads), threads, 0, x, y, n, degree);
 }
 
 static __device__ unsigned char next_state[256];
@@ -189,31 +191,6 @@ void reverse_blocks(float *data, int n, int block)
            span);
 }
 
-static __global__ void transpose_tiles(const float *in, float *out, int rows, int cols, int across)
-{
-    __shared__ float tile[32][33];
-    int row = blockIdx.x / across * 32, col = blockIdx.x % across * 32;
-    bool whole = row + 32 <= rows && col + 32 <= cols; // then without tests
-    int x = threadIdx.x, y = threadIdx.y;
-#pragma unroll
-    for (int r = 0; r < 32; r += 8)
-        if (whole || (row + y + r < rows && col + x < cols))
-            tile[y + r][x] = in[(row + y + r) * cols + col + x];
-    __syncthreads();
-#pragma unroll
-    for (int c = 0; c < 32; c += 8)
-        if (whole || (col + y + c < cols && row + x < rows))
-            out[(col + y + c) * rows + row + x] = tile[x][y + c];
-}
-
-void transpose(const float *in, float *out, int rows, int cols)
-{
-    if (rows == 0 || cols == 0) return;
-    int across = blocks_for(cols, 32);
-    launch(transpose_tiles, across * blocks_for(rows, 32), dim3(32, 8), 0, in, out, rows, cols,
-           across);
-}
-
 static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
 {
     int i = blockIdx.x * threads + threadIdx.x;
@@ -262,94 +239,4 @@ void sample_bilinear(const unsigned char *image, int width, int height, const fl
     check(cudaStreamSynchronize(nullptr), "sample");
     check(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
     check(cudaFreeArray(array), "cudaFreeArray");
-}
-
-float *acquire(size_t n)
-{
-    void *memory;
-    check(cudaMallocHost(&memory, n * sizeof(float)), "cudaMallocHost");
-    return static_cast<float *>(memory);
-}
-
-void upload(const float *src_host, float *dst, size_t n)
-{
-    as_graph([&](cudaStream_t stream) {
-        check(cudaMemcpyAsync(dst, src_host, n * sizeof(float), cudaMemcpyHostToDevice, stream),
-              "cudaMemcpyAsync");
-    });
-}
-
-void release(float *memory) { check(cudaFreeHost(memory), "cudaFreeHost"); }
-
-// Each block leaves its sums in scratch; when all have, a warp a power adds them.
-constexpr int sum_blocks = 64, most_passes = 16;
-size_t sum_mapped_scratch(int) { return sum_blocks * most_passes * sizeof(double); }
-
-static __global__ void __launch_bounds__(threads)
-    add_powers(const float *values, int n, int passes, double *out, double *of_blocks)
-{
-    __shared__ double of_warps[threads / 32];
-    cg::grid_group grid = cg::this_grid();
-    cg::thread_block block = cg::this_thread_block();
-    double sum[most_passes] = {};
-    for (int i = grid.thread_rank(); i < n; i += grid.num_threads()) {
-        double power = 1, value = values[i]; // over the link, once
-#pragma unroll
-        for (int p = 0; p < most_passes; ++p)
-            if (p < passes) sum[p] += power *= value;
-    }
-    auto of_warp = [](double v) {
-        for (int lanes = 16; lanes > 0; lanes /= 2) v += __shfl_xor_sync(~0u, v, lanes);
-        return v;
-    };
-    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-#pragma unroll
-    for (int p = 0; p < most_passes; ++p) {
-        if (p >= passes) break; // the same for all
-        double mine = of_warp(sum[p]);
-        if (lane == 0) of_warps[warp] = mine;
-        block.sync();
-        double all = of_warp(threadIdx.x < threads / 32 ? of_warps[lane] : 0);
-        if (threadIdx.x == 0) of_blocks[p * gridDim.x + blockIdx.x] = all;
-        block.sync();
-    }
-    grid.sync();
-    if (blockIdx.x != 0) return;
-    for (int p = warp; p < passes; p += threads / 32) {
-        double part = 0;
-        for (int b = lane; b < gridDim.x; b += 32) part += of_blocks[p * gridDim.x + b];
-        part = of_warp(part);
-        if (lane == 0) out[p] = part;
-    }
-}
-
-void sum_mapped(const float *mapped, int n, int passes, double *out, void *scratch)
-{
-    double *of_blocks = static_cast<double *>(scratch);
-    void *arguments[] = {&mapped, &n, &passes, &out, &of_blocks};
-    int blocks = std::clamp(blocks_for(n), 1, sum_blocks);
-    check(cudaLaunchCooperativeKernel(add_powers, blocks, threads, arguments), "add_powers");
-}
-
-static __global__ void scale(float *values, int n, float factor, int rounds)
-{
-    int i = blockIdx.x * threads + threadIdx.x;
-    if (i >= n) return;
-    float value = values[i];
-    while (rounds-- > 0) value *= factor;
-    values[i] = value;
-}
-
-// The pages stay on the host: a copy goes to the device and comes back, both in
-// large pieces, and no kernel meets a page that is not there.
-void scale_managed(float *managed, int n, float factor, int rounds)
-{
-    if (n == 0 || rounds == 0) return;
-    float *here;
-    size_t bytes = n * sizeof(float);
-    check(cudaMallocAsync(&here, bytes, nullptr), "cudaMallocAsync");
-    check(cudaMemcpyAsync(here, managed, bytes, cudaMemcpyDefault), "cudaMemcpyAsync");
-    launch(scale, blocks_for(n), threads, 0, here, n, factor, rounds);
-    check(cudaMemcpyAsync(managed, here, bytes, cudaMemcpyDefault), "cudaMemcpyAsync");
-    check(cudaFreeAsync(here, nullptr), "cudaFreeAsync");
 }

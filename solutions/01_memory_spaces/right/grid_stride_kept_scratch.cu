@@ -1,5 +1,5 @@
-// Right: grid-stride loops over 2 blocks a multiprocessor; follow squares its table; the image lies
-// in pitched memory that is kept and grows; sums in one reading.
+// Right: grid-stride loops over 2 blocks per multiprocessor; follow squares its table; the image
+// lies in pitched memory that is kept and grows.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -176,31 +176,6 @@ void reverse_blocks(float *data, int n, int block)
     check_launch("reverse_pieces");
 }
 
-// Element (r, c) of a tile lies at column r ^ c: rows and columns meet 32 banks.
-static __global__ void __launch_bounds__(block_size)
-    transpose_tiles(const float *in, float *out, int rows, int cols)
-{
-    __shared__ float tile[32][32];
-    int across = (cols - 1) / 32 + 1, tiles = across * ((rows - 1) / 32 + 1);
-    int x = threadIdx.x % 32, y = threadIdx.x / 32;
-    for (int t = blockIdx.x; t < tiles; t += gridDim.x) {
-        int row = t / across * 32, col = t % across * 32;
-        for (int r = y; r < 32; r += 8)
-            if (row + r < rows && col + x < cols) tile[r][x ^ r] = in[(row + r) * cols + col + x];
-        __syncthreads();
-        for (int c = y; c < 32; c += 8)
-            if (col + c < cols && row + x < rows) out[(col + c) * rows + row + x] = tile[x][c ^ x];
-        __syncthreads();
-    }
-}
-
-void transpose(const float *in, float *out, int rows, int cols)
-{
-    if (rows == 0 || cols == 0) return;
-    transpose_tiles<<<4 * fixed_grid(), block_size>>>(in, out, rows, cols);
-    check_launch("transpose_tiles");
-}
-
 static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
 {
     FOR_ALL(i, n) out[i] = tex2D<float>(texture, at[i].x + 0.5f, at[i].y + 0.5f);
@@ -257,74 +232,4 @@ void sample_bilinear(const unsigned char *image, int width, int height, const fl
     check(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
     check(launched, "sample");
     check(ended, "sample");
-}
-
-float *acquire(size_t n)
-{
-    void *memory = nullptr;
-    check(cudaHostAlloc(&memory, n * sizeof(float), cudaHostAllocPortable), "cudaHostAlloc");
-    return static_cast<float *>(memory);
-}
-
-void upload(const float *src_host, float *dst, size_t n)
-{
-    check(cudaMemcpyAsync(dst, src_host, n * sizeof(float), cudaMemcpyHostToDevice),
-          "cudaMemcpyAsync");
-}
-
-void release(float *memory) { check(cudaFreeHost(memory), "cudaFreeHost"); }
-
-size_t sum_mapped_scratch(int) { return 0; }
-
-// All powers of a value while it is here: each crosses the link once.
-static __global__ void add_powers(const float *values, int n, int passes, double *sums)
-{
-    double sum[16] = {};
-    FOR_ALL(i, n)
-    {
-        double value = values[i], power = 1;
-#pragma unroll
-        for (int p = 0; p < 16; ++p) {
-            if (p >= passes) break;
-            power *= value;
-            sum[p] += power;
-        }
-    }
-#pragma unroll
-    for (int p = 0; p < 16; ++p) {
-        if (p >= passes) break;
-        for (int lanes = 16; lanes > 0; lanes /= 2)
-            sum[p] += __shfl_down_sync(0xffffffff, sum[p], lanes);
-        if (threadIdx.x % 32 == 0) atomicAdd(&sums[p], sum[p]);
-    }
-}
-
-void sum_mapped(const float *mapped, int n, int passes, double *out, void *)
-{
-    check(cudaMemsetAsync(out, 0, passes * sizeof(double)), "cudaMemsetAsync");
-    if (n == 0) return;
-    add_powers<<<fixed_grid(), block_size>>>(mapped, n, passes, out);
-    check_launch("add_powers");
-}
-
-static __global__ void scale(float *managed, int n, float factor, int rounds)
-{
-    FOR_ALL(i, n)
-    {
-        float value = managed[i];
-        for (int r = 0; r < rounds; ++r) value *= factor;
-        managed[i] = value;
-    }
-}
-
-void scale_managed(float *managed, int n, float factor, int rounds)
-{
-    if (n == 0 || rounds == 0) return;
-    cudaMemLocation here{};
-    here.type = cudaMemLocationTypeDevice;
-    check(cudaGetDevice(&here.id), "cudaGetDevice");
-    if (attribute(cudaDevAttrConcurrentManagedAccess))
-        check(cudaMemPrefetchAsync(managed, n * sizeof(float), here, 0), "cudaMemPrefetchAsync");
-    scale<<<fixed_grid(), block_size>>>(managed, n, factor, rounds);
-    check_launch("scale");
 }

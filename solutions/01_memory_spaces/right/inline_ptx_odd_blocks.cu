@@ -1,12 +1,9 @@
-// Right: inline PTX for constant, shared, texture and asynchronous accesses; blocks of 160 threads;
-// a kernel uploads from mapped pinned memory.
+// Right: inline PTX for constant, shared, texture and asynchronous accesses; blocks of 160 threads.
 #include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
-#include <cstdint>
 #include <cstdio>
 
 constexpr int threads = 160; // five warps
@@ -71,19 +68,28 @@ __constant__ static float coefficients[most_coefficients];
 
 __global__ static void evaluate(const float *x, float *y, int n, int degree)
 {
-    int i = number();
-    if (i >= n) return;
+    const int first = number(), apart = gridDim.x * threads;
     size_t at;
     asm("cvta.to.const.u64 %0, %1;" : "=l"(at) : "l"(coefficients + degree));
-    float value, sum, c;
-    asm volatile("ld.global.nc.f32 %0, [%1];" : "=f"(value) : "l"(x + i));
-    asm volatile("ld.const.f32 %0, [%1];" : "=f"(sum) : "l"(at));
+    float value[5] = {}, sum[5], c;
+    asm volatile("ld.const.f32 %0, [%1];" : "=f"(c) : "l"(at));
+#pragma unroll
+    for (int e = 0; e < 5; ++e) {
+        int i = first + e * apart;
+        if (i < n) asm volatile("ld.global.nc.f32 %0, [%1];" : "=f"(value[e]) : "l"(x + i));
+        sum[e] = c;
+    }
     for (int k = degree; k > 0; --k) {
         at -= sizeof(float);
         asm volatile("ld.const.f32 %0, [%1];" : "=f"(c) : "l"(at));
-        asm("fma.rn.f32 %0, %0, %1, %2;" : "+f"(sum) : "f"(value), "f"(c));
+#pragma unroll
+        for (int e = 0; e < 5; ++e)
+            asm("fma.rn.f32 %0, %0, %1, %2;" : "+f"(sum[e]) : "f"(value[e]), "f"(c));
     }
-    asm volatile("st.global.f32 [%0], %1;" ::"l"(y + i), "f"(sum) : "memory");
+#pragma unroll
+    for (int e = 0; e < 5; ++e)
+        if (int i = first + e * apart; i < n)
+            asm volatile("st.global.f32 [%0], %1;" ::"l"(y + i), "f"(sum[e]) : "memory");
 }
 
 void polynomial(const float *x, float *y, int n, const float *coefficients_host, int degree)
@@ -91,7 +97,7 @@ void polynomial(const float *x, float *y, int n, const float *coefficients_host,
     if (n == 0) return;
     check(cudaMemcpyToSymbol(coefficients, coefficients_host, sizeof(float) * (degree + 1)),
           "cudaMemcpyToSymbol");
-    evaluate<<<grid_for(n), threads>>>(x, y, n, degree);
+    evaluate<<<grid_for(n, 5), threads>>>(x, y, n, degree);
     check_launch("evaluate");
 }
 
@@ -194,36 +200,6 @@ void reverse_blocks(float *data, int n, int block)
     check_launch("reverse_pieces");
 }
 
-// Tiles of 32 x 64: a warp copies half rows asynchronously, and stores columns of
-// 32 rows.
-constexpr int tile_rows = 32, tile_cols = 64;
-__global__ static void transpose_tiles(const float *in, float *out, int rows, int cols, int across)
-{
-    __shared__ float tile[tile_rows][tile_cols + 1]; // 65 is odd: a column is in 32 banks
-    int row = blockIdx.x / across * tile_rows, col = blockIdx.x % across * tile_cols;
-    for (int e = threadIdx.x; e < tile_rows * tile_cols; e += threads) {
-        int r = e / tile_cols, c = e % tile_cols;
-        if (row + r < rows && col + c < cols)
-            asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(in_shared(&tile[r][c])),
-                         "l"(in + (row + r) * cols + col + c)
-                         : "memory");
-    }
-    asm volatile("cp.async.wait_all;" ::: "memory");
-    asm volatile("bar.sync 0;" ::: "memory");
-    int x = threadIdx.x % 32;
-    if (row + x >= rows) return;
-    for (int c = threadIdx.x / 32; c < tile_cols && col + c < cols; c += threads / 32)
-        out[(col + c) * rows + row + x] = tile[x][c];
-}
-
-void transpose(const float *in, float *out, int rows, int cols)
-{
-    if (rows == 0 || cols == 0) return;
-    int across = (cols - 1) / tile_cols + 1, down = (rows - 1) / tile_rows + 1;
-    transpose_tiles<<<across * down, threads>>>(in, out, rows, cols, across);
-    check_launch("transpose_tiles");
-}
-
 __global__ static void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
 {
     int i = number();
@@ -290,88 +266,4 @@ void sample_bilinear(const unsigned char *image, int width, int height, const fl
           "cudaMemcpy2DToArrayAsync");
     sample<<<grid_for(n), threads>>>(texture, at, out, n);
     check_launch("sample");
-}
-
-float *acquire(size_t n)
-{
-    float *memory = nullptr;
-    check(
-        cudaHostAlloc(&memory, n * sizeof(float), cudaHostAllocMapped | cudaHostAllocWriteCombined),
-        "cudaHostAlloc");
-    return memory;
-}
-
-__global__ static void fetch(const float *from, float *to, size_t n)
-{
-    for (size_t i = number(); i < n; i += size_t(gridDim.x) * threads) {
-        float v;
-        asm volatile("ld.global.cv.f32 %0, [%1];" : "=f"(v) : "l"(from + i));
-        to[i] = v;
-    }
-}
-
-void upload(const float *src_host, float *dst, size_t n)
-{
-    void *mapped;
-    check(cudaHostGetDevicePointer(&mapped, const_cast<float *>(src_host), 0),
-          "cudaHostGetDevicePointer");
-    fetch<<<std::min<size_t>(n / threads + 1, 1024), threads>>>(static_cast<float *>(mapped), dst,
-                                                                n);
-    check_launch("fetch");
-}
-
-void release(float *memory) { check(cudaFreeHost(memory), "cudaFreeHost"); }
-
-size_t sum_mapped_scratch(int n) { return 4 * size_t(n); }
-
-// The first power reads over the link, and leaves the values on the device.
-__global__ static void add_powers(const float *from, float *kept, int n, int power, double *sum)
-{
-    double mine = 0;
-    for (int i = number(); i < n; i += gridDim.x * threads) {
-        float value = from[i];
-        if (kept) kept[i] = value;
-        double product = value;
-        for (int p = 1; p < power; ++p) product *= value;
-        mine += product;
-    }
-    for (int lanes = 16; lanes > 0; lanes /= 2) mine += __shfl_down_sync(~0u, mine, lanes);
-    if (threadIdx.x % 32 == 0)
-        asm volatile("red.global.add.f64 [%0], %1;" ::"l"(sum), "d"(mine) : "memory");
-}
-
-void sum_mapped(const float *mapped, int n, int passes, double *out, void *scratch)
-{
-    check(cudaMemsetAsync(out, 0, sizeof(double) * passes), "cudaMemsetAsync");
-    if (n == 0) return;
-    float *kept = static_cast<float *>(scratch);
-    int grid = std::min(grid_for(n), 1000);
-    for (int p = 0; p < passes; ++p)
-        add_powers<<<grid, threads>>>(p == 0 ? mapped : kept, p == 0 ? kept : nullptr, n, p + 1,
-                                      out + p);
-    check_launch("add_powers");
-}
-
-__global__ static void scale(float *managed, int n, float factor)
-{
-    int i = number();
-    if (i >= n) return;
-    [[maybe_unused]] float v;
-    asm volatile("ld.global.f32 %0, [%1];\n\tmul.rn.f32 %0, %0, %2;\n\tst.global.f32 [%1], %0;"
-                 : "=&f"(v)
-                 : "l"(managed + i), "f"(factor)
-                 : "memory");
-}
-
-void scale_managed(float *managed, int n, float factor, int rounds)
-{
-    if (n == 0) return;
-    int device, concurrent;
-    check(cudaGetDevice(&device), "cudaGetDevice");
-    check(cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, device),
-          "cudaDeviceGetAttribute");
-    cudaMemLocation here{cudaMemLocationTypeDevice, device};
-    if (concurrent) check(cudaMemPrefetchAsync(managed, 4 * size_t(n), here, 0), "prefetch");
-    for (int r = 0; r < rounds; ++r) scale<<<grid_for(n), threads>>>(managed, n, factor);
-    check_launch("scale");
 }

@@ -4,7 +4,6 @@
 #include "lab.hpp"
 
 #include <cooperative_groups.h>
-#include <cooperative_groups/reduce.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -142,51 +141,6 @@ void reverse_blocks(float *data, int n, int block)
     check_launch("swap_pairs");
 }
 
-// Swaps the blocks of half x half across the diagonals.
-template <int half, typename Warp> __device__ static void swap_across(Warp warp, float (&v)[32])
-{
-    bool low = !(warp.thread_rank() & half);
-#pragma unroll
-    for (int r = 0; r < 32; ++r) {
-        if (r & half) continue;
-        // A copy: the choice itself is an lvalue, of which shfl_xor would take the
-        // address, and v were in local memory.
-        const float mine = low ? v[r + half] : v[r], theirs = warp.shfl_xor(mine, half);
-        v[r + half] = low ? theirs : v[r + half];
-        v[r] = low ? v[r] : theirs;
-    }
-}
-
-// A warp a tile of 32 x 32, a column a lane; five rounds of swaps across the
-// diagonal leave a row a lane.
-__global__ static void transpose_tiles(const float *in, float *out, int rows, int cols, int across)
-{
-    auto warp = this_warp();
-    int lane = warp.thread_rank(), tile = cg::this_grid().thread_rank() / 32;
-    int row = tile / across * 32, col = tile % across * 32;
-    if (row >= rows) return; // the whole warp
-    float v[32];
-#pragma unroll
-    for (int r = 0; r < 32; ++r)
-        v[r] = row + r < rows && col + lane < cols ? in[(row + r) * cols + col + lane] : 0;
-    swap_across<16>(warp, v);
-    swap_across<8>(warp, v);
-    swap_across<4>(warp, v);
-    swap_across<2>(warp, v);
-    swap_across<1>(warp, v);
-#pragma unroll
-    for (int c = 0; c < 32; ++c)
-        if (col + c < cols && row + lane < rows) out[(col + c) * rows + row + lane] = v[c];
-}
-
-void transpose(const float *in, float *out, int rows, int cols)
-{
-    if (rows == 0 || cols == 0) return;
-    int across = blocks_for(cols, 32), tiles = across * blocks_for(rows, 32);
-    transpose_tiles<<<blocks_for(tiles, threads / 32), threads>>>(in, out, rows, cols, across);
-    check_launch("transpose_tiles");
-}
-
 __global__ static void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
 {
     int i = cg::this_grid().thread_rank();
@@ -234,64 +188,4 @@ void sample_bilinear(const unsigned char *image, int width, int height, const fl
     check(cudaStreamSynchronize(nullptr), "sample");
     check(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
     check(cudaFreeArray(array), "cudaFreeArray");
-}
-
-float *acquire(size_t n)
-{
-    float *memory;
-    check(cudaMallocHost(&memory, n * sizeof *memory), "cudaMallocHost");
-    return memory;
-}
-
-void upload(const float *src_host, float *dst, size_t n)
-{
-    check(cudaMemcpy(dst, src_host, n * sizeof *dst, cudaMemcpyDefault), "cudaMemcpy");
-}
-
-void release(float *memory) { check(cudaFreeHost(memory), "cudaFreeHost"); }
-
-size_t sum_mapped_scratch(int n) { return sizeof(float) * n; }
-
-__global__ static void add_powers(const float *values, int n, int power, double *sum)
-{
-    double mine = 0;
-    for (int i = cg::this_grid().thread_rank(); i < n; i += cg::this_grid().num_threads()) {
-        double product = values[i];
-        for (int p = 1; p < power; ++p) product *= values[i];
-        mine += product;
-    }
-    double of_warp = cg::reduce(this_warp(), mine, cg::plus<double>());
-    if (this_warp().thread_rank() == 0) atomicAdd(sum, of_warp);
-}
-
-void sum_mapped(const float *mapped, int n, int passes, double *out, void *scratch)
-{
-    check(cudaMemsetAsync(out, 0, passes * sizeof(double)), "cudaMemsetAsync");
-    if (n == 0) return;
-    check(cudaMemcpyAsync(scratch, mapped, n * sizeof(float), cudaMemcpyDefault),
-          "cudaMemcpyAsync");
-    for (int p = 0; p < passes; ++p)
-        add_powers<<<std::min(blocks_for(n), 1024), threads>>>(static_cast<float *>(scratch), n,
-                                                               p + 1, out + p);
-    check_launch("add_powers");
-}
-
-__global__ static void scale(float *managed, int n, float factor)
-{
-    int i = cg::this_grid().thread_rank();
-    if (i < n) managed[i] *= factor;
-}
-
-void scale_managed(float *managed, int n, float factor, int rounds)
-{
-    if (n == 0) return;
-    int device, fetches;
-    check(cudaGetDevice(&device), "cudaGetDevice");
-    check(cudaDeviceGetAttribute(&fetches, cudaDevAttrConcurrentManagedAccess, device),
-          "attribute");
-    cudaMemLocation here{.type = cudaMemLocationTypeDevice, .id = device};
-    if (fetches && rounds > 0)
-        check(cudaMemPrefetchAsync(managed, n * sizeof(float), here, 0), "cudaMemPrefetchAsync");
-    while (rounds-- > 0) scale<<<blocks_for(n), threads>>>(managed, n, factor);
-    check_launch("scale");
 }

@@ -35,11 +35,4 @@ void add_to_global(float, float *) {}
 void polynomial(const float *, float *, int, const float *, int) {}
 void small_sort(const float *, float *, int) {}
 void reverse_blocks(float *, int, int) {}
-void transpose(const float *, float *, int, int) {}
 void sample_bilinear(const unsigned char *, int, int, const float2 *, float *, int) {}
-float *acquire(size_t) { return nullptr; }
-void upload(const float *, float *, size_t) {}
-void release(float *) {}
-size_t sum_mapped_scratch(int) { return 0; }
-void sum_mapped(const float *, int, int, double *, void *) {}
-void scale_managed(float *, int, float, int) {}

@@ -3,6 +3,7 @@
 #include "../check.hpp"
 #include "lab.hpp"
 
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
 constexpr int threads = 128, several = 4;
@@ -154,4 +155,61 @@ void to_aos(const float *soa, float *aos, int n)
     if (n == 0) return;
     join_particles<<<blocks_for(n, threads), threads>>>(soa, aos, n);
     check_launch("join_particles");
+}
+
+namespace transposition {
+
+namespace cg = cooperative_groups;
+
+constexpr int threads = 128;
+
+static int blocks_for(int n, int of) { return (n - 1) / of + 1; }
+
+// Swaps the blocks of half x half across the diagonals.
+template <int half, typename Warp> __device__ static void swap_across(Warp warp, float (&v)[32])
+{
+    bool low = !(warp.thread_rank() & half);
+#pragma unroll
+    for (int r = 0; r < 32; ++r) {
+        if (r & half) continue;
+        // A copy: the choice itself is an lvalue, of which shfl_xor would take the
+        // address, and v were in local memory.
+        const float mine = low ? v[r + half] : v[r], theirs = warp.shfl_xor(mine, half);
+        v[r + half] = low ? theirs : v[r + half];
+        v[r] = low ? v[r] : theirs;
+    }
+}
+
+// A warp a tile of 32 x 32, a column a lane; five rounds of swaps across the
+// diagonal leave a row a lane.
+__global__ static void transpose_tiles(const float *in, float *out, int rows, int cols, int across)
+{
+    auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+    int lane = warp.thread_rank(), tile = (blockIdx.x * threads + threadIdx.x) / 32;
+    int row = tile / across * 32, col = tile % across * 32;
+    if (row >= rows) return; // the whole warp
+    float v[32];
+#pragma unroll
+    for (int r = 0; r < 32; ++r)
+        v[r] = row + r < rows && col + lane < cols ? in[(row + r) * cols + col + lane] : 0;
+    swap_across<16>(warp, v);
+    swap_across<8>(warp, v);
+    swap_across<4>(warp, v);
+    swap_across<2>(warp, v);
+    swap_across<1>(warp, v);
+#pragma unroll
+    for (int c = 0; c < 32; ++c)
+        if (col + c < cols && row + lane < rows) out[(col + c) * rows + row + lane] = v[c];
+}
+
+} // namespace transposition
+
+void transpose(const float *in, float *out, int rows, int cols)
+{
+    if (rows == 0 || cols == 0) return;
+    int across = transposition::blocks_for(cols, 32),
+        tiles = across * transposition::blocks_for(rows, 32);
+    transposition::transpose_tiles<<<transposition::blocks_for(tiles, transposition::threads / 32),
+                                     transposition::threads>>>(in, out, rows, cols, across);
+    check_launch("transpose_tiles");
 }

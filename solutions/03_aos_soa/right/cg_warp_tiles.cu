@@ -142,3 +142,33 @@ void to_aos(const float *soa, float *aos, int n)
     join_particles<<<blocks_for(n), threads>>>(soa, aos, n);
     check_launch("join_particles");
 }
+
+namespace transposition {
+
+static __global__ void transpose_tiles(const float *in, float *out, int rows, int cols, int across)
+{
+    __shared__ float tile[32][33];
+    int row = blockIdx.x / across * 32, col = blockIdx.x % across * 32;
+    bool whole = row + 32 <= rows && col + 32 <= cols; // then without tests
+    int x = threadIdx.x, y = threadIdx.y;
+#pragma unroll
+    for (int r = 0; r < 32; r += 8)
+        if (whole || (row + y + r < rows && col + x < cols))
+            tile[y + r][x] = in[(row + y + r) * cols + col + x];
+    __syncthreads();
+#pragma unroll
+    for (int c = 0; c < 32; c += 8)
+        if (whole || (col + y + c < cols && row + x < rows))
+            out[(col + y + c) * rows + row + x] = tile[x][y + c];
+}
+
+} // namespace transposition
+
+void transpose(const float *in, float *out, int rows, int cols)
+{
+    if (rows == 0 || cols == 0) return;
+    int across = (cols - 1) / 32 + 1, down = (rows - 1) / 32 + 1;
+    cudaLaunchConfig_t config{.gridDim = across * down, .blockDim = dim3(32, 8)};
+    check(cudaLaunchKernelEx(&config, transposition::transpose_tiles, in, out, rows, cols, across),
+          "cudaLaunchKernelEx");
+}

@@ -170,3 +170,37 @@ void to_aos(const float *soa, float *aos, int n)
         <<<pieces(n, a_tile), threads>>>(reinterpret_cast<float4 *>(aos), soa, n);
     check_launch("convert");
 }
+
+namespace transposition {
+
+constexpr int threads = 256;
+
+// Tiles of 64 rows x 32 columns: a thread has eight elements under way.
+template <int tile_rows, int tile_cols> __global__ void __launch_bounds__(threads)
+    transpose_tiles(const float *in, float *out, int rows, int cols, int across)
+{
+    __shared__ float tile[tile_rows][tile_cols + 1];
+    int row = blockIdx.x / across * tile_rows, col = blockIdx.x % across * tile_cols;
+#pragma unroll
+    for (int e = threadIdx.x; e < tile_rows * tile_cols; e += threads) {
+        int r = e / tile_cols, c = e % tile_cols;
+        if (row + r < rows && col + c < cols) tile[r][c] = in[(row + r) * cols + col + c];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int e = threadIdx.x; e < tile_rows * tile_cols; e += threads) {
+        int r = e % tile_rows, c = e / tile_rows;
+        if (row + r < rows && col + c < cols) out[(col + c) * rows + row + r] = tile[r][c];
+    }
+}
+
+} // namespace transposition
+
+void transpose(const float *in, float *out, int rows, int cols)
+{
+    if (rows == 0 || cols == 0) return;
+    int across = (cols - 1) / 32 + 1, down = (rows - 1) / 64 + 1;
+    transposition::transpose_tiles<64, 32>
+        <<<across * down, transposition::threads>>>(in, out, rows, cols, across);
+    check_launch("transpose_tiles");
+}

@@ -171,3 +171,46 @@ template <bool split> static void convert_all(const float *from, float *to, int 
 
 void to_soa(const float *aos, float *soa, int n) { convert_all<true>(aos, soa, n); }
 void to_aos(const float *soa, float *aos, int n) { convert_all<false>(soa, aos, n); }
+
+namespace transposition {
+
+constexpr int threads = 160; // five warps
+
+__device__ static unsigned in_shared(const void *at)
+{
+    return static_cast<unsigned>(__cvta_generic_to_shared(at));
+}
+
+// Tiles of 32 x 64: a warp copies half rows asynchronously, and stores columns of
+// 32 rows.
+constexpr int tile_rows = 32, tile_cols = 64;
+__global__ static void transpose_tiles(const float *in, float *out, int rows, int cols, int across)
+{
+    __shared__ float tile[tile_rows][tile_cols + 1]; // 65 is odd: a column is in 32 banks
+    int row = blockIdx.x / across * tile_rows, col = blockIdx.x % across * tile_cols;
+    for (int e = threadIdx.x; e < tile_rows * tile_cols; e += threads) {
+        int r = e / tile_cols, c = e % tile_cols;
+        if (row + r < rows && col + c < cols)
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(in_shared(&tile[r][c])),
+                         "l"(in + (row + r) * cols + col + c)
+                         : "memory");
+    }
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    asm volatile("bar.sync 0;" ::: "memory");
+    int x = threadIdx.x % 32;
+    if (row + x >= rows) return;
+    for (int c = threadIdx.x / 32; c < tile_cols && col + c < cols; c += threads / 32)
+        out[(col + c) * rows + row + x] = tile[x][c];
+}
+
+} // namespace transposition
+
+void transpose(const float *in, float *out, int rows, int cols)
+{
+    if (rows == 0 || cols == 0) return;
+    int across = (cols - 1) / transposition::tile_cols + 1,
+        down = (rows - 1) / transposition::tile_rows + 1;
+    transposition::transpose_tiles<<<across * down, transposition::threads>>>(in, out, rows, cols,
+                                                                              across);
+    check_launch("transpose_tiles");
+}

@@ -150,3 +150,35 @@ void to_aos(const float *soa, float *aos, int n)
     join_particles<<<fixed_grid(n), threads>>>(soa, reinterpret_cast<float4 *>(aos), n);
     check_launch("join_particles");
 }
+
+namespace transposition {
+
+constexpr int threads = 256;
+
+// Element (r, c) of a tile lies at column r ^ c: rows and columns meet 32 banks.
+static __global__ void __launch_bounds__(threads)
+    transpose_tiles(const float *in, float *out, int rows, int cols)
+{
+    __shared__ float tile[32][32];
+    int across = (cols - 1) / 32 + 1, tiles = across * ((rows - 1) / 32 + 1);
+    int x = threadIdx.x % 32, y = threadIdx.x / 32;
+    for (int t = blockIdx.x; t < tiles; t += gridDim.x) {
+        int row = t / across * 32, col = t % across * 32;
+        for (int r = y; r < 32; r += 8)
+            if (row + r < rows && col + x < cols) tile[r][x ^ r] = in[(row + r) * cols + col + x];
+        __syncthreads();
+        for (int c = y; c < 32; c += 8)
+            if (col + c < cols && row + x < rows) out[(col + c) * rows + row + x] = tile[x][c ^ x];
+        __syncthreads();
+    }
+}
+
+} // namespace transposition
+
+void transpose(const float *in, float *out, int rows, int cols)
+{
+    if (rows == 0 || cols == 0) return;
+    transposition::transpose_tiles<<<4 * fixed_grid(1 << 30), transposition::threads>>>(in, out,
+                                                                                        rows, cols);
+    check_launch("transpose_tiles");
+}

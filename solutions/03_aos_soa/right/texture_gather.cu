@@ -169,3 +169,32 @@ void to_aos(const float *soa, float *aos, int n)
     if (n == 0) return;
     launch_as_graph(to_aos_kernel, soa, aos, n);
 }
+
+namespace transposition {
+
+constexpr int pitch = 33, warps = 6;
+
+// Blocks of 32 x warps threads; the rows of tiles go in the grid's x, whose
+// limit is far away.
+static __global__ void transpose_tiles(const float *in, float *out, int rows, int cols, int down)
+{
+    __shared__ float tile[32 * pitch];
+    int row = blockIdx.x % down * 32, col = blockIdx.x / down * 32, x = threadIdx.x;
+    for (int y = threadIdx.y; y < 32 && row + y < rows; y += warps)
+        if (col + x < cols) tile[y * pitch + x] = __ldg(&in[(row + y) * cols + col + x]);
+    __syncthreads();
+    if (row + x >= rows) return;
+    for (int y = threadIdx.y; y < 32 && col + y < cols; y += warps)
+        out[(col + y) * rows + row + x] = tile[x * pitch + y];
+}
+
+} // namespace transposition
+
+void transpose(const float *in, float *out, int rows, int cols)
+{
+    if (rows == 0 || cols == 0) return;
+    int down = (rows - 1) / 32 + 1, across = (cols - 1) / 32 + 1;
+    transposition::transpose_tiles<<<down * across, dim3(32, transposition::warps)>>>(in, out, rows,
+                                                                                      cols, down);
+    CU(cudaPeekAtLastError());
+}

@@ -31,3 +31,4 @@ void distance_all(const float *, int, float3, float *) {}
 void distance_some(const float *, int, float3, const int *, int, float *) {}
 void to_soa(const float *, float *, int) {}
 void to_aos(const float *, float *, int) {}
+void transpose(const float *, float *, int, int) {}

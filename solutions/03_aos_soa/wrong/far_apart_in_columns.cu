@@ -50,3 +50,4 @@ layout distance_some_layout() { return layout::aos; }
 void distance_some(const float *, int, float3, const int *, int, float *) {}
 void to_soa(const float *, float *, int) {}
 void to_aos(const float *, float *, int) {}
+void transpose(const float *, float *, int, int) {}

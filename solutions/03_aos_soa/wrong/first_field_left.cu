@@ -24,3 +24,4 @@ void distance_all(const float *, int, float3, float *) {}
 layout distance_some_layout() { return layout::aos; }
 void distance_some(const float *, int, float3, const int *, int, float *) {}
 void to_soa(const float *, float *, int) {}
+void transpose(const float *, float *, int, int) {}

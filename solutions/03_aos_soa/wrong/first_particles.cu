@@ -36,3 +36,4 @@ void drift(float *, int, float) {}
 void distance_all(const float *, int, float3, float *) {}
 void to_soa(const float *, float *, int) {}
 void to_aos(const float *, float *, int) {}
+void transpose(const float *, float *, int, int) {}

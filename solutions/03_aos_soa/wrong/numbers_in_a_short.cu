@@ -28,3 +28,4 @@ layout distance_all_layout() { return layout::aos; }
 void distance_all(const float *, int, float3, float *) {}
 void to_soa(const float *, float *, int) {}
 void to_aos(const float *, float *, int) {}
+void transpose(const float *, float *, int, int) {}

@@ -32,3 +32,4 @@ void distance_all(const float *, int, float3, float *) {}
 layout distance_some_layout() { return layout::aos; }
 void distance_some(const float *, int, float3, const int *, int, float *) {}
 void to_aos(const float *, float *, int) {}
+void transpose(const float *, float *, int, int) {}

@@ -34,3 +34,4 @@ void drift(float *, int, float) {}
 void distance_some(const float *, int, float3, const int *, int, float *) {}
 void to_soa(const float *, float *, int) {}
 void to_aos(const float *, float *, int) {}
+void transpose(const float *, float *, int, int) {}

@@ -1,0 +1,139 @@
+// Tells a wrong answer of lab 03 from its cause.
+#include "mistakes.hpp"
+#include "oracle.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <string>
+
+using namespace grading;
+
+static layout other(layout form) { return form == layout::aos ? layout::soa : layout::aos; }
+
+floats arranged(const floats &aos, layout form)
+{
+    return form == layout::soa ? oracle::to_soa(aos) : aos;
+}
+
+floats structs(const floats &given, layout form)
+{
+    return form == layout::soa ? oracle::to_aos(given) : given;
+}
+
+static const char *const wrong_layout = "The particles were taken for the other layout.";
+static const char *const wrong_layout_hint =
+    "What the function named ..._layout returns, and how the kernel finds a field, must be the "
+    "same layout; lab.hpp has both formulas.";
+
+std::vector<misconception<float>> wrong_drifts(const floats &given, layout form, float dt)
+{
+    // Particles in `as` moved by `move(the particle's fields)`.
+    auto moved = [&given](layout as, auto move) {
+        return [&given, as, move] {
+            floats aos = structs(given, as);
+            for (std::size_t i = 0; i < aos.size(); i += fields) move(&aos[i]);
+            return arranged(aos, as);
+        };
+    };
+    return {
+        {wrong_layout, wrong_layout_hint,
+         moved(other(form), [dt](float *p) { p[field_x] += p[field_vx] * dt; })},
+        {"x was moved by vx, whatever the time.", "A step lasts dt: x += vx * dt.",
+         moved(form, [](float *p) { p[field_x] += p[field_vx]; })},
+        {"The step was left in vx.", "Only x changes; a step is nobody's but the thread's own.",
+         moved(form,
+               [dt](float *p) {
+                   p[field_vx] *= dt;
+                   p[field_x] += p[field_vx];
+               })},
+        {"x was set to the step, not moved by it.", "x += vx * dt.",
+         moved(form, [dt](float *p) { p[field_x] = p[field_vx] * dt; })},
+        {"The time was cut to a whole number.", "dt is a float, on its whole way to the thread.",
+         moved(form, [dt](float *p) { p[field_x] += p[field_vx] * std::trunc(dt); })},
+        {"The field after the right one was taken for vx.", "vx is field 8, counted from 0.",
+         moved(form, [dt](float *p) { p[field_x] += p[field_vx + 1] * dt; })},
+    };
+}
+
+// Of the particles in `chosen`, in that order.
+std::vector<misconception<float>> wrong_distances(const floats &given, layout form, float3 centre,
+                                                  const numbers &chosen)
+{
+    auto measured = [&given, &chosen, centre](layout as, auto measure) {
+        return [&given, &chosen, centre, as, measure] {
+            floats aos = structs(given, as), out;
+            for (int i : chosen) {
+                const float *p = &aos[std::size_t(fields) * i];
+                out.push_back(
+                    measure(p[field_x] - centre.x, p[field_y] - centre.y, p[field_z] - centre.z));
+            }
+            return out;
+        };
+    };
+    auto distance = [](float x, float y, float z) { return std::sqrt(x * x + y * y + z * z); };
+    std::vector<misconception<float>> known = {
+        {wrong_layout, wrong_layout_hint, measured(other(form), distance)},
+        {"These are the squares of the distances.", "Take the square root: sqrtf.",
+         measured(form, [](float x, float y, float z) { return x * x + y * y + z * z; })},
+        {"z was left out.", "A distance in space has three terms under the root.",
+         measured(form, [](float x, float y, float) { return std::sqrt(x * x + y * y); })},
+        {"These are the distances from the origin.", "Subtract `centre` from x, y and z first.",
+         measured(form,
+                  [centre, distance](float x, float y, float z) {
+                      return distance(x + centre.x, y + centre.y, z + centre.z);
+                  })},
+    };
+    // One of the three taken from another field.
+    static const char *const names[] = {"x", "y", "z"};
+    for (int axis = 0; axis < 3; ++axis)
+        for (int taken = 0; taken < fields; ++taken) {
+            if (taken == axis) continue;
+            known.push_back(
+                {"Field " + std::to_string(taken) + " was taken for " + names[axis] + ".",
+                 std::string(names[axis]) + " is field " + std::to_string(axis) +
+                     ", counted from 0.",
+                 [&given, &chosen, centre, form, axis, taken] {
+                     const floats aos = structs(given, form);
+                     const float from[] = {centre.x, centre.y, centre.z};
+                     floats out;
+                     for (int i : chosen) {
+                         float squares = 0;
+                         for (int k = 0; k < 3; ++k) {
+                             int field = k == axis ? taken : k;
+                             float d = aos[std::size_t(fields) * i + field] - from[k];
+                             squares += d * d;
+                         }
+                         out.push_back(std::sqrt(squares));
+                     }
+                     return out;
+                 }});
+        }
+    return known;
+}
+
+// Of a conversion, by what it was given.
+std::vector<misconception<float>> wrong_conversions(const floats &given)
+{
+    return {{"The floats were copied in the order they had.",
+             "Field f of particle i is float 16 * i + f of `aos` and float n * f + i of `soa`.",
+             [&given] { return given; }}};
+}
+
+std::vector<misconception<float>> wrong_transposes(const floats &in, int rows, int cols)
+{
+    return {
+        {"The tiles are in their places, but each still has its rows as rows.",
+         "Exchange the indices within the tile as well: tile[x][y] = ..., ... = tile[y][x].",
+         [&in, rows, cols] {
+             constexpr int tile = 32;
+             floats out = oracle::transpose(in, rows, cols);
+             for (int r = 0; r < rows; ++r)
+                 for (int c = 0; c < cols; ++c) {
+                     int to_c = c / tile * tile + r % tile, to_r = r / tile * tile + c % tile;
+                     if (to_c < cols && to_r < rows)
+                         out[std::size_t(to_c) * rows + to_r] = in[std::size_t(r) * cols + c];
+                 }
+             return out;
+         }},
+    };
+}

