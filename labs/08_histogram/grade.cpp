@@ -331,7 +331,7 @@ SPEED_CASE("sum: speed", 2, 1.5)
     const std::size_t n = words_to_read(), of_naive = for_naive(n);
     const std::string many = "Let each thread add up many elements before it meets others.";
     speed_gates g = gates_of_sum(n, few_exchanges(n, 0.03, many));
-    g.speedup = 20;
+    g.speedup = 300; // one exchange per block of 256 elements reaches 180 on an H200
     g.copy = {0.30, 0.60, 0};
     g.naive_share = double(of_naive) / double(n);
     g.too_slow = "As many blocks as the device runs at a time are enough. Then bytes in flight: 16 "
