@@ -264,7 +264,10 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
         return "Every thread that a barrier, vote or shuffle names must come to it: none may "
                "return, break or branch around it before.";
     case endless:
-        return endless_hint(true);
+        return endless_hint(true) +
+               (f.over_limit ? " The limit is the same on every machine, and more than twice what "
+                               "any version of the workbook's own needs."
+                             : "");
     case host_pointer:
         return "Copy the data to the device, or pass it by value.";
     case null_pointer:

@@ -188,7 +188,7 @@ void stop_endless(grid &g, endless how, const std::string &why)
     findings::instance().add(std::move(f));
 }
 
-// Each sentence says which work was too much, and not only that it was.
+// Names the loop, the blocks or the launches that did the work.
 std::string why_too_long(const grid &g)
 {
     const work_meter &meter = work_meter::instance();
