@@ -192,19 +192,20 @@ void stop_endless(grid &g, endless how, const std::string &why)
 std::string why_too_long(const grid &g)
 {
     const work_meter &meter = work_meter::instance();
-    const std::string limit = "all the work that the kernels of a call may do";
+    const std::string limit = "the work that the kernels of a call may do";
     if (meter.done() > meter.limit() / 2)
         return "the " + std::to_string(meter.kernels()) +
-               " kernels before this one have done nearly " + limit +
+               " kernels before this one have done most of " + limit +
                ": is one launched again and again, or is that more work than need be?";
     const std::string ran = "the kernel ran " + std::to_string(g.steps) + " warp instructions";
     std::uint64_t of_running = 0; // steps of the blocks that have not ended
     for (const auto &b : g.resident)
         if (b->live != 0) of_running += b->steps;
     if (of_running > g.steps / 2)
-        return ran + " without ending, " + limit + ": is there an endless loop?";
-    return ran + ", " + limit + ", and " + std::to_string(g.blocks - g.next_block) + " of its " +
-           std::to_string(g.blocks) + " blocks have not begun: is that more work than need be?";
+        return ran + " without ending, all " + limit + ": is there an endless loop?";
+    return ran + ", all " + limit + ", and " + std::to_string(g.blocks - g.next_block) +
+           " of its " + std::to_string(g.blocks) +
+           " blocks have not begun: is that more work than need be?";
 }
 
 // `held_back`: some blocks have not started, and none may until a resident one ends.
