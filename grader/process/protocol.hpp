@@ -130,7 +130,7 @@ struct request {
     std::uint32_t limit_ms = 0; // ranks: after which those that have not answered are reported
     std::uint32_t max_pending_launches = 0; // run: by kernels; 0: the default of the device
     std::int32_t multiprocessors = 0;       // run, simulator only: per device; 0: the default
-    std::int32_t patience = 1; // run, simulator only: factor on the time limit of a kernel
+    std::uint32_t work_percent = 100;       // run, simulator only: of the limit of kernels' work
     std::uint32_t sets[max_calls] = {};
     argument_descriptor arguments[max_arguments] = {};
     std::uint64_t scratch_bytes = 0; // load, if the devices are another process

@@ -143,7 +143,7 @@ bool call_once(std::vector<argument> &arguments, argument_images &images, const 
     if (options().simulated) {
         run.closed_peers = c.closed_peers;
         run.multiprocessors = c.multiprocessors;
-        run.patience = options().patience;
+        run.work_percent = static_cast<std::uint32_t>(options().work_percent);
     }
     if (streams_of_case() == stream_work::late) run.flags |= late_streams;
     if (streams_of_case() == stream_work::shuffled) run.flags |= shuffled_streams;

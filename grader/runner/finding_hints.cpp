@@ -263,8 +263,11 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
         if (!current_case().barrier_hint.empty()) return current_case().barrier_hint;
         return "Every thread that a barrier, vote or shuffle names must come to it: none may "
                "return, break or branch around it before.";
-    case step_budget:
-        return endless_hint(true);
+    case endless:
+        return endless_hint(true) +
+               (f.over_limit ? " The limit is the same on every machine, and more than twice what "
+                               "any version of the workbook's own needs."
+                             : "");
     case host_pointer:
         return "Copy the data to the device, or pass it by value.";
     case null_pointer:
@@ -297,7 +300,7 @@ verdict verdict_of(const simulator_finding &f)
         return verdict::RACE;
     case barrier:
         return verdict::BARRIER_MISUSE;
-    case step_budget:
+    case endless:
         return verdict::TIMEOUT;
     case unsupported:
         return verdict::SKIPPED;

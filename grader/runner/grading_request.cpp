@@ -120,7 +120,7 @@ grading_request parse_request(const std::string &text)
         f.take_number("record_pairs", o.record_pairs, 100000);
     else if (f.has("record_pairs"))
         throw bad_request("\"record_pairs\" needs \"pairs\", the file that they go to");
-    f.take_number("patience", o.patience, 100);
+    f.take_number("work_percent", o.work_percent, 100);
     f.require_none_left();
     if (backend.empty() || o.worker.empty() || o.naive.empty())
         throw bad_request("\"backend\", \"worker\" and \"naive\" are required");

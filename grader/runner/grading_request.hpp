@@ -40,7 +40,7 @@ struct grading_request {
 //   "gates", "contract"  the folder of calibrations, and the contract's hash, see run_options
 //   "clock_lock"        a file: times are taken once nobody else holds a lock (flock) on it
 //   "keep_replays", "sandbox", "require_sandbox"  true or false
-//   "patience"          1 to 100, a factor on every time limit
+//   "work_percent"      1 to 100: the part that a call may use of the limit of its kernels' work
 // Throws bad_request, also for an unknown field.
 grading_request parse_request(const std::string &text);
 

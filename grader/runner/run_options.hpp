@@ -28,7 +28,8 @@ struct run_options {
     int record_pairs = 0;      // pairs that a timed case records instead of a verdict; 0: none
     std::string pairs_file;    // for them
     int side_by_side = 1;      // processes that grade at the same time, this one included
-    int patience = 1;          // factor on every time limit, for a busy machine
+    int patience = 1;          // factor on every time limit, for work side by side
+    int work_percent = 100;    // simulator: of the limit of a call's kernels
     // On gpu: the folder of the GPUs' calibrations, and the hash of the lab's contract that they
     // must be about (speed/calibration.hpp). Empty: every gate is judged.
     std::string gates_folder, contract;

@@ -44,7 +44,7 @@ const char *predicate_of(const simulator_finding &f)
         return "has a race";
     case barrier:
         return "misused";
-    case step_budget:
+    case endless:
         return f.blocks_not_begun ? "waits for ever" : "was still at work";
     case trap:
         return "stopped itself (trap or assert)";

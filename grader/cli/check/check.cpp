@@ -23,7 +23,6 @@ namespace {
 // machine; the share is about 100 s on the machine for which it was set.
 constexpr double max_share = 0.16;
 constexpr std::size_t min_labs = 10;  // a share among fewer labs says little
-constexpr int patience = 10;          // factor on the time limits of a second attempt
 constexpr std::size_t max_lines = 30; // differences from the table to show
 constexpr const char *table_seed = "1";
 
@@ -35,62 +34,13 @@ void note_edition(const toolchain &t)
                    "      this is the student edition, which does not have them\n");
 }
 
-// The tables by lab. One that cannot be read is left out, and becomes a finding of its lab later.
-using tables = std::map<std::string, table_of_lab>;
-tables tables_of(const toolchain &t, const std::vector<std::string> &names)
-{
-    tables result;
-    for (const std::string &name : names) {
-        try {
-            result.emplace(name, table_of_lab(t, tables_folder(t) + "/sim", "sim", name));
-        } catch (const machine_error &) {
-        }
-    }
-    return result;
-}
-
-// Returns true if a time limit ended a case that should not end so by the table or, without a row,
-// by the file's first lines. The limits are wall time, so that a loaded machine can exceed them.
-bool ran_out_of_time(const check_task &work, const tables &by_lab)
-{
-    auto of_lab = by_lab.find(work.of->name);
-    auto stated = [&](const verdict_row &row) {
-        if (of_lab != by_lab.end())
-            for (const verdict_row &r : of_lab->second.table().rows)
-                if (r.submission == row.submission && r.case_name == row.case_name)
-                    return r.varies() || r.verdict == "TIMEOUT";
-        return !work.has_fault();
-    };
-    return std::ranges::any_of(work.got.rows, [&](const verdict_row &row) {
-        return row.verdict == "TIMEOUT" && !stated(row);
-    });
-}
-
-// Replaces TIMEOUT by "*", which agrees with a row of the table that varies. It depends on the
-// machine if a wrong submission that got its required verdict ends its other cases in time. One
-// that must hit a limit keeps its verdicts.
-void state_slowness(const toolchain &t, check_task &work)
-{
-    if (work.as != check_role::wrong || work.got.rows.empty() || work.has_fault()) return;
-    if (must_hit_limit(t, work, "sim")) return;
-    for (verdict_row &row : work.got.rows) {
-        if (row.verdict != "TIMEOUT") continue;
-        row.verdict = "*", row.points.clear();
-        row.why = "whether it ends in time depends on the machine";
-    }
-}
-
-// Carries out all tasks in parallel, then those that ran out of time again, alone, with patience.
+// Carries out all tasks in parallel.
 void grade_all(const toolchain &t, std::vector<check_task> &tasks, const grade_options &options,
-               const tables &by_lab, progress_line &progress, check_tally &result)
+               progress_line &progress, check_tally &result)
 {
-    std::vector<std::size_t> late;
     auto report = [&](std::size_t i) {
         progress.clear();
-        if (ran_out_of_time(tasks[i], by_lab))
-            late.push_back(i);
-        else
-            result.count(tasks[i]);
+        result.count(tasks[i]);
         if (i + 1 < tasks.size())
             progress.say(fmt::format("{}: {} ({}/{})", tasks[i + 1].of->name,
                                      tasks[i + 1].what.name, i + 2, tasks.size()));
@@ -100,15 +50,6 @@ void grade_all(const toolchain &t, std::vector<check_task> &tasks, const grade_o
     parallel_for(
         tasks.size(), max_parallel, [&](std::size_t i) { carry_out(t, tasks[i], options); },
         report);
-    grade_options patient = options;
-    patient.patience = patience;
-    for (std::size_t i : late) {
-        progress.say(
-            fmt::format("once more, alone: {} of {}", tasks[i].what.name, tasks[i].of->name));
-        carry_out(t, tasks[i], patient);
-        progress.clear();
-        result.count(tasks[i]);
-    }
     progress.clear();
 }
 
@@ -215,7 +156,7 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
     progress.say("compiling what is right in another way, and what is wrong on purpose");
     std::map<std::string, double> core_seconds = compile_all(t, tasks, options.backend);
     progress.say(fmt::format("checking, seed {}", options.seed));
-    grade_all(t, tasks, options, has_table ? tables_of(t, names) : tables(), progress, result);
+    grade_all(t, tasks, options, progress, result);
     for (const check_task &work : tasks) core_seconds[work.of->name] += work.cpu_seconds;
     if (options.backend == "sim") judge_shares(core_seconds, result);
     for (const std::string &name : names) {
@@ -224,7 +165,6 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
         fmt::print("points {}: {}\n", name, shape.words);
         for (const check_finding &f : shape.findings) result.count(name, f);
     }
-    for (check_task &work : tasks) state_slowness(t, work);
     if (has_table) compare_with_tables(t, names, tasks, wanted, result);
     return result.finish();
 }

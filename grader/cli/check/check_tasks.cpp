@@ -166,6 +166,8 @@ void grade_into(const toolchain &t, check_task &work, grade_options options)
     options.pattern = work.case_name;
     options.only = work.only;
     if (!work.schedule.empty()) options.schedule = work.schedule;
+    // Versions of ours keep so far from the limit that a change of weights cannot reach them.
+    if (work.as != check_role::wrong) options.work_percent = 50;
     graded g = grade_one(t, compiled_as(*work.of, work.as), work.what, options);
     work.seconds = g.seconds;
     work.cpu_seconds += g.cpu_seconds;

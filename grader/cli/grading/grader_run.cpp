@@ -53,7 +53,7 @@ json request_of(const toolchain &t, const lab &l, const subject &what, const std
               {"source", t.shown(what.source)},
               {"seed", options.seed},
               {"result", result_file},
-              {"patience", options.patience},
+              {"work_percent", options.work_percent},
               {"processes", options.processes}};
     auto add = [&](const char *field, const std::string &value) {
         if (!value.empty()) r[field] = value;

@@ -30,7 +30,7 @@ struct grade_options {
     std::string counters_file;    // for the simulator's counters; empty: none
     std::string clock_lock;       // a GPU's grader locks this file while it times; empty: none
     bool require_sandbox = false; // nothing runs without a sandbox
-    int patience = 1;             // factor on the time limits of calls
+    int work_percent = 100;       // of the simulator's limit of a call's kernels
     int processes = 1;            // that grade the cases of one submission
     int record_pairs = 0;         // pairs that the chosen speed case records instead of a verdict
     std::string pairs_file;       // for them; empty: it is graded

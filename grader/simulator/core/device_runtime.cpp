@@ -13,8 +13,6 @@ namespace {
 constexpr std::uint32_t max_depth = 24; // nesting depth of launches by kernels; 0: the host's
 constexpr std::uint64_t chunk_bytes = 64 << 10; // of parameter buffers
 constexpr std::uint64_t parameter_gap = 64;     // unaddressable bytes between two parameter buffers
-// Charged to the step budget for each launch, so that kernels which launch themselves for ever end.
-constexpr std::uint64_t steps_per_launch = 10'000;
 // cudaStreamTailLaunch and cudaStreamFireAndForget.
 constexpr std::uint64_t tail_stream = 3, fire_and_forget_stream = 4;
 
@@ -118,30 +116,11 @@ device_runtime::~device_runtime()
     for (address chunk : chunks_) memory::instance().release(chunk);
 }
 
-std::uint64_t device_runtime::steps_left() const
-{
-    return settings().step_budget - std::min(steps_, settings().step_budget);
-}
-
-void device_runtime::count_steps(std::uint64_t n) { steps_ += n; }
-
 outcome device_runtime::run(program &p, const launch &how)
 {
     outcome end = kernels_.run(p, how, *this, tree_.root());
     tree_.ended(tree_.root());
-    std::uint64_t launches = 0;
-    for (launch_node *n; end.error == 0 && (n = tree_.next()) != nullptr; ++launches) {
-        if (steps_left() == 0) {
-            finding f;
-            f.kind = finding_kind::step_budget;
-            f.over_limit = true;
-            f.kernel = p.display_name;
-            f.detail = "the kernel and " + std::to_string(launches) +
-                       " grids launched by kernels ran without ending: does one launch itself "
-                       "for ever?";
-            findings::instance().add(f);
-            return {cudaErrorLaunchTimeout, f.kernel + ": " + f.detail};
-        }
+    for (launch_node *n; end.error == 0 && (n = tree_.next()) != nullptr;) {
         end = std::exchange(n->run, nullptr)(*n);
         tree_.ended(*n);
         errors_.erase(errors_.lower_bound({n, 0, 0}), errors_.upper_bound({n, ~0ull, ~0u}));
@@ -301,7 +280,6 @@ cudaError_t device_runtime::add_launch(const thread_call &c, std::uint64_t strea
     n->run = std::move(run);
     n->history = std::make_unique<grid_history>();
     if (c.g.ctx.races) n->history->at_launch = c.g.ctx.races->clock_at_launch(c.g.ctx, c.i, c.lane);
-    steps_ += steps_per_launch;
     return cudaSuccess;
 }
 

@@ -37,9 +37,6 @@ public:
     static bool implements(std::string_view function); // "__cudaCDP2Malloc"
     void call(const thread_call &);                    // of a function that it implements
 
-    std::uint64_t steps_left() const; // of the budget, for the next grid
-    void count_steps(std::uint64_t);
-
 private:
     struct prepared_launch { // by cudaGetParameterBuffer
         program *kernel;
@@ -88,7 +85,7 @@ private:
     std::map<address, prepared_launch> prepared_; // by address of the parameter buffer
     std::map<thread_key, cudaError_t> errors_;    // the last error of each thread
     std::vector<address> chunks_;                 // buffers of launch parameters
-    std::uint64_t left_in_chunk_ = 0, steps_ = 0;
+    std::uint64_t left_in_chunk_ = 0;
 };
 
 } // namespace simulator::core

@@ -37,8 +37,9 @@ struct grid {
     std::size_t function_count = 0;
     std::vector<function_counts *> counts; // by function; null: not used by this program
     outcome result;
-    std::uint64_t steps = 0, budget = 0; // warp instructions
-    std::uint64_t busiest = 0;           // warp instructions of the longest-running block
+    std::uint64_t steps = 0;    // warp instructions
+    std::uint64_t max_work = 0; // of context::work
+    std::uint64_t busiest = 0;  // warp instructions of the longest-running block
     std::uint32_t shared_bytes = 0;
     std::vector<std::uint32_t> thread_ids[3]; // threadIdx.x, .y and .z, by linear thread index
     std::vector<std::unique_ptr<thread_block>> resident;

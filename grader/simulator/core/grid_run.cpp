@@ -7,10 +7,10 @@
 #include "livelock.hpp"
 #include "races.hpp"
 #include "simulator/machine/host.hpp"
+#include "simulator/machine/work_meter.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <numeric>
 #include <thread>
 
@@ -25,6 +25,8 @@ constexpr int busy_rounds = 32; // before more blocks start although all residen
 // Resident at first in a random schedule; with options::any_blocks_first, never more.
 constexpr std::size_t few_blocks = 8;
 constexpr int still_rounds = 4; // rounds without progress that count as a livelock
+// Units of work (machine/work_meter.hpp) to start a block: for itself, and for each warp.
+constexpr std::uint64_t work_of_block = 300, work_of_warp = 100;
 
 void set_block_index(thread_block &b, std::uint64_t number, const dim &of)
 {
@@ -65,6 +67,7 @@ std::unique_ptr<thread_block> start_block(grid &g, std::uint64_t number)
         start_warp(g, w);
         w.frames[0].registers = b->registers[i * lines].bytes;
     }
+    g.ctx.work += work_of_block + work_of_warp * warps + g.shared_bytes / 8;
     if (g.ctx.races != nullptr) g.ctx.races->start(*b, g.shared_bytes);
     return b;
 }
@@ -109,7 +112,10 @@ struct round_result {
     bool paused = false;   // a warp ran nanosleep: its next turn may differ
 };
 
-// Gives each warp of the block turns until all have ended, or wait for other blocks.
+bool did_too_much(const grid &g) { return g.ctx.work > g.max_work; }
+
+// Gives each warp of the block turns until all have ended or wait for other blocks, or the grid has
+// done too much work.
 void run_warps(grid &g, thread_block &b, round_result &r)
 {
     std::vector<std::size_t> order(b.warps.size());
@@ -122,7 +128,7 @@ void run_warps(grid &g, thread_block &b, round_result &r)
             warp &w = b.warps[i];
             if (w.live == 0) continue;
             turn t = run_warp(g, w, g.shuffled ? 1 + g.random() % 256 : quantum);
-            if (t == turn::stopped) return;
+            if (t == turn::stopped || did_too_much(g)) return;
             if (t == turn::ended || t == turn::used_up) r.progress = true;
             if (t == turn::paused) r.paused = true;
             runnable |= t == turn::waiting || t == turn::paused || t == turn::used_up;
@@ -160,7 +166,7 @@ enum class endless : std::uint8_t { over_limit, waiting, blocks_not_begun };
 void stop_endless(grid &g, endless how, const std::string &why)
 {
     finding f;
-    f.kind = finding_kind::step_budget;
+    f.kind = finding_kind::endless;
     f.kernel = g.kernel->display_name;
     f.detail = why;
     f.over_limit = how == endless::over_limit;
@@ -182,36 +188,24 @@ void stop_endless(grid &g, endless how, const std::string &why)
     findings::instance().add(std::move(f));
 }
 
-// Measures the CPU time that this thread spends on a grid; the clock is read only now and then.
-class grid_clock {
-public:
-    // True if the grid's time limit is exceeded.
-    bool run_out()
-    {
-        constexpr unsigned seldom = 64;
-        return settings().grid_seconds > 0 && ++turns_ % seldom == 0 &&
-               now() - began_ > settings().grid_seconds;
-    }
-
-private:
-    static double now()
-    {
-        timespec t{};
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-    }
-    double began_ = settings().grid_seconds > 0 ? now() : 0;
-    unsigned turns_ = 0;
-};
-
+// Names the loop, the blocks or the launches that did the work.
 std::string why_too_long(const grid &g)
 {
+    const work_meter &meter = work_meter::instance();
+    const std::string limit = "the work that the kernels of a call may do";
+    if (meter.done() > meter.limit() / 2)
+        return "the " + std::to_string(meter.kernels()) +
+               " kernels before this one have done most of " + limit +
+               ": is one launched again and again, or is that more work than need be?";
     const std::string ran = "the kernel ran " + std::to_string(g.steps) + " warp instructions";
-    const bool looping =
-        std::ranges::any_of(g.resident, [](const auto &b) { return b->live != 0; });
-    if (looping) return ran + " without ending: is there an endless loop?";
-    return ran + ", and " + std::to_string(g.blocks - g.next_block) + " of its " +
-           std::to_string(g.blocks) + " blocks have not begun: is that more work than need be?";
+    std::uint64_t of_running = 0; // steps of the blocks that have not ended
+    for (const auto &b : g.resident)
+        if (b->live != 0) of_running += b->steps;
+    if (of_running > g.steps / 2)
+        return ran + " without ending, all " + limit + ": is there an endless loop?";
+    return ran + ", all " + limit + ", and " + std::to_string(g.blocks - g.next_block) +
+           " of its " + std::to_string(g.blocks) +
+           " blocks have not begun: is that more work than need be?";
 }
 
 // `held_back`: some blocks have not started, and none may until a resident one ends.
@@ -247,7 +241,6 @@ void run_blocks(grid &g)
     int busy = 0, still = 0;
     std::chrono::steady_clock::time_point quiet_since = {}; // zero: not quiet
     livelock_detector livelock;
-    grid_clock clock;
     shuffle_block_order(g);
     admit(g, g.shuffled ? few_blocks : 1);
     while (!g.resident.empty()) {
@@ -257,9 +250,7 @@ void run_blocks(grid &g)
         for (auto &b : g.resident) {
             run_block(g, *b, r);
             if (g.ctx.stop) return;
-            const bool done = b->live == 0 && g.next_block == g.blocks && g.resident.size() == 1;
-            if (!done && (g.steps >= g.budget || clock.run_out()))
-                return stop_endless(g, endless::over_limit, why_too_long(g));
+            if (did_too_much(g)) return stop_endless(g, endless::over_limit, why_too_long(g));
         }
         for (auto &b : g.resident)
             if (b->live == 0) g.spare.push_back(std::move(b));

@@ -1,6 +1,7 @@
 // Loads a module, and runs its kernels.
 #include "module_state.hpp"
 #include "simulator/machine/host.hpp"
+#include "simulator/machine/work_meter.hpp"
 #include "special_registers.hpp"
 
 #include <algorithm>
@@ -12,6 +13,10 @@ namespace simulator {
 
 using core::program;
 using core::special;
+
+// Units of work (machine/work_meter.hpp) to start a grid: kernels that launch themselves for ever
+// end.
+constexpr std::uint64_t work_of_grid = 20'000;
 
 // Kernels that make the accesses of cudaMemcpyAsync and cudaMemsetAsync calls of the device
 // runtime, for the race detector.
@@ -92,7 +97,9 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
     g.function = [&p](int index) { return p.functions[static_cast<std::size_t>(index)].get(); };
     g.function_count = p.functions.size();
     for (const auto &f : p.functions) g.counts.push_back(f ? &f->counts : nullptr);
-    g.budget = runtime.steps_left();
+    work_meter &meter = work_meter::instance();
+    g.max_work = meter.left();
+    c.work = work_of_grid;
     g.blocks = std::uint64_t{how.grid.x} * how.grid.y * how.grid.z;
     g.shuffled = settings().random_schedule;
     g.random.seed(settings().seed);
@@ -127,7 +134,7 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
     const bool beside_host = c.count && device_memory.has_managed() && host().has_other_threads();
     core::run_blocks(g);
     races.end(self);
-    runtime.count_steps(g.steps);
+    meter.add(c.work);
     spare = std::move(g.spare);
     if (spare.size() > 4) spare.resize(4); // enough to start the next grid without allocating
     if (c.count) core::add_counts(p, g, self.parent != nullptr, beside_host, read, written);

@@ -9,6 +9,9 @@
 namespace simulator::core {
 namespace {
 
+// Units of work (machine/work_meter.hpp): a grid may find the same fault again and again.
+constexpr std::uint64_t work_of_finding = 10'000;
+
 std::string hexadecimal(std::uint64_t v)
 {
     char text[24];
@@ -151,6 +154,7 @@ void end_grid(context &c, const instruction &i, int error, finding f)
 
 finding at_lane(context &c, const instruction &i, int lane, finding_kind kind, std::string detail)
 {
+    c.work += work_of_finding;
     finding f;
     f.kind = kind;
     f.detail = std::move(detail);

@@ -14,6 +14,9 @@ namespace {
 using state = path::state;
 
 constexpr std::uint32_t spin_limit = 64; // turns in loops before lanes may leave a join
+// Units of work (machine/work_meter.hpp) beyond those of the instructions: of a turn, of a change
+// between paths, and of an instruction while a register of the warp holds an undefined value.
+constexpr std::uint64_t work_per_turn = 30, work_per_entry = 20, work_of_tracking = 40;
 
 // Returns the next path that can run, beginning with the current one; -1: none.
 int next_ready(grid &g, warp &w)
@@ -93,6 +96,7 @@ const instruction *run_tracked(context &c, const code &k, const instruction *i,
 {
     undefined_values &values = *c.w->undefined;
     for (; i != end && c.slow_path && !c.stop; ++i) {
+        c.work += work_of_tracking;
         if (i->guard != no_operand) values.check_guard(c, *i, mask);
         const lane_mask m = guarded(c, *i, mask);
         if (m != 0)
@@ -217,7 +221,8 @@ turn run_warp(grid &g, warp &w, std::uint64_t quantum)
     set_special(c, special::warpid, w.index);
     set_special(c, special::ctaid_x, w.block->index);
     for (int d = 0; d < 3; ++d) c.thread_ids[d] = g.thread_ids[d].data() + 32 * w.index;
-    std::uint64_t limit = std::min(g.steps + quantum, g.budget);
+    c.work += work_per_turn;
+    const std::uint64_t limit = g.steps + quantum;
     while (w.live != 0) {
         int p = next_ready(g, w);
         if (c.stop) return turn::stopped;
@@ -227,6 +232,7 @@ turn run_warp(grid &g, warp &w, std::uint64_t quantum)
         }
         w.current = p;
         enter(g, w, w.paths[p]);
+        c.work += work_per_entry;
         const code &k = *w.frames[w.paths[p].frame_index].of;
         function_counts &t = *g.counts[k.index];
         for (bool same = true; same;) {
@@ -238,7 +244,9 @@ turn run_warp(grid &g, warp &w, std::uint64_t quantum)
             const basic_block &b = k.blocks[n.block];
             int here = n.block;
             ++t.runs[here];
-            t.lanes_run[here] += lane_count(n.mask);
+            const std::uint32_t lanes = lane_count(n.mask);
+            t.lanes_run[here] += lanes;
+            c.work += b.work + std::uint64_t{b.work_per_lane} * lanes;
             g.steps += b.last_statement - b.first_statement;
             run_instructions(c, k, b, n.mask, t.lanes_off.data());
             if (c.stop) return turn::stopped;

@@ -125,6 +125,7 @@ struct context {
     bool stop = false;           // a fault ended the grid
     bool slow_path = false; // `stop` is set, or some registers of the warp hold undefined values
     bool changed = false;   // a store or atomic has run
+    std::uint64_t work = 0; // of the grid so far, in units (machine/work_meter.hpp)
     std::byte *arguments;   // of the current frame
     std::uint32_t argument_stride;
     std::uint32_t local_base;

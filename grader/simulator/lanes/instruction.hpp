@@ -112,6 +112,7 @@ struct basic_block {
     bool spins = false;           // its backward branch closes a spin loop, which only polls memory
     std::vector<int> targets;     // of brx.idx
     std::uint32_t first_statement = 0, last_statement = 0; // [first, last)
+    std::uint32_t work = 0, work_per_lane = 0;             // units of work, decode/weights.cpp
 };
 
 // The last access pattern of one memory instruction and its cost: an equal pattern costs the same.

@@ -19,7 +19,7 @@ enum class finding_kind : std::uint8_t {
     read_only, // a kernel wrote constant memory
     race,
     barrier,             // divergent, missing or mismatched arrivals
-    step_budget,         // a kernel exceeded the simulator's time or step limit
+    endless,             // a kernel did more work than a call may do, or only waits
     trap,                // __trap or a failed device assert
     unsupported,         // an instruction or runtime call that the simulator does not know
     refused_launch,      // a grid or block beyond the limits; the program got an error code
@@ -80,8 +80,8 @@ struct finding {
     bool earlier_wrote = false;     // for a race: the earlier access was a write
     int earlier_line = 0;           // and its line; 0: unknown
     missing_order missing = missing_order::other;
-    bool over_limit = false;       // step_budget: it ran too long, and did not only wait
-    bool blocks_not_begun = false; // step_budget: it waits for blocks that have not begun
+    bool over_limit = false;       // endless: it did too much work, and did not only wait
+    bool blocks_not_begun = false; // endless: it waits for blocks that have not begun
     std::string where;             // memory::describe, or "shared memory, ..."
     std::string detail;            // one plain sentence
 };

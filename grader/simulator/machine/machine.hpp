@@ -116,11 +116,7 @@ enum class stream_order : std::uint8_t { immediate, late, random };
 
 struct options {
     bool check_memory = true, check_initialised = true, check_races = true, count = true;
-    bool track_owning_device = false;          // shadow bytes hold the bit of the owning device
-    std::uint64_t step_budget = 4'000'000'000; // warp instructions per grid
-    // Seconds on one core after which a grid whose blocks are still running also counts as
-    // endless; 0: never.
-    double grid_seconds = 0;
+    bool track_owning_device = false; // shadow bytes hold the bit of the owning device
     // Timeout for a kernel that waits for host code to write memory shared with it.
     std::uint32_t host_wait_limit_ms = 10'000;
     std::uint64_t heap_bytes = 8 << 20;    // per device: the heap of malloc in kernels

@@ -17,7 +17,7 @@ void simulator_schedule(int flags, uint64_t seed)
 void simulator_streams(int order) { make_call_with(call_number::streams, order); }
 void simulator_close_peers(uint64_t pairs) { make_call_with(call_number::close_peers, pairs); }
 void simulator_multiprocessors(int count) { make_call_with(call_number::multiprocessors, count); }
-void simulator_step_budget(uint64_t n) { make_call_with(call_number::step_budget, n); }
+void simulator_limit_work(uint64_t n) { make_call_with(call_number::limit_work, n); }
 void simulator_check_races(int on) { make_call_with(call_number::check_races, on); }
 
 size_t simulator_findings(struct simulator_finding *out, size_t room)

@@ -262,8 +262,8 @@ void host_server::serve_harness(call_number what, reader &from, writer &to) cons
         return simulator_close_peers(from.take<std::uint64_t>());
     case call_number::multiprocessors:
         return simulator_multiprocessors(from.take<int>());
-    case call_number::step_budget:
-        return simulator_step_budget(from.take<std::uint64_t>());
+    case call_number::limit_work:
+        return simulator_limit_work(from.take<std::uint64_t>());
     case call_number::check_races:
         return simulator_check_races(from.take<int>());
     case call_number::findings: {

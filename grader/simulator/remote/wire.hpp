@@ -65,7 +65,7 @@ enum class call_number : std::uint32_t {
     streams,
     close_peers,
     multiprocessors,
-    step_budget,
+    limit_work,
     check_races,
     findings,
     counters,

@@ -6,6 +6,7 @@
 #include "simulator/machine/finding.hpp"
 #include "simulator/machine/memory.hpp"
 #include "simulator/machine/timeline.hpp"
+#include "simulator/machine/work_meter.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -122,11 +123,7 @@ void simulator_streams(int order)
                                       : stream_order::immediate;
 }
 
-void simulator_grid_seconds(double seconds) { settings().grid_seconds = seconds; }
-void simulator_step_budget(uint64_t warp_instructions)
-{
-    settings().step_budget = warp_instructions;
-}
+void simulator_limit_work(uint64_t units) { work_meter::instance().limit(units); }
 
 void simulator_check_races(int on) { settings().check_races = on != 0; }
 

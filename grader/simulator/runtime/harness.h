@@ -41,11 +41,9 @@ __attribute__((weak)) void simulator_streams(int order);
 __attribute__((weak)) void simulator_close_peers(uint64_t pairs);
 // Sets the multiprocessors per device from now on; 0 restores the initial number.
 __attribute__((weak)) void simulator_multiprocessors(int count);
-// Sets the warp instructions after which a kernel counts as endless: a finding of kind
-// step_budget.
-__attribute__((weak)) void simulator_step_budget(uint64_t warp_instructions);
-// Sets the seconds on one core after which a kernel also counts as endless; 0, the default: never.
-__attribute__((weak)) void simulator_grid_seconds(double seconds);
+// Sets the work, in units of simulator::work_meter, that all kernels from now on may do together;
+// more is a finding of kind `endless`. A unit is about a nanosecond.
+__attribute__((weak)) void simulator_limit_work(uint64_t units);
 // Turns the race detector on (the default) or off, for runs in which only counters matter.
 __attribute__((weak)) void simulator_check_races(int on);
 

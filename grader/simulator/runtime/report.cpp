@@ -32,7 +32,7 @@ const char *name_of(finding_kind kind)
         return "race";
     case finding_kind::barrier:
         return "barrier";
-    case finding_kind::step_budget:
+    case finding_kind::endless:
         return "kernel without an end";
     case finding_kind::trap:
         return "trap";

@@ -8,6 +8,7 @@
 // runs the files unchanged, to reproduce such a case.
 #include "simulator/machine/machine.hpp"
 #include "simulator/machine/memory.hpp"
+#include "simulator/machine/work_meter.hpp"
 #include "simulator/ptx/fatbin.hpp"
 #include "simulator/ptx/link_ptx.hpp"
 
@@ -219,10 +220,10 @@ template <class F> int in_process(std::uint64_t first, int n, volatile std::uint
     if (child == 0) {
         if (!std::freopen(log.c_str(), "w", stdout) || dup2(1, 2) != 2) _exit(1);
         limit_memory();
-        settings().step_budget = 20000;
         for (std::uint64_t k = first; k < first + static_cast<std::uint64_t>(n); ++k) {
             *reached = k;
             alarm(max_seconds);
+            work_meter::instance().limit(2'000'000);
             attempt(make(k));
         }
         _exit(0);

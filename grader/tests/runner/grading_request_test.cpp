@@ -37,7 +37,7 @@ TEST_CASE("a request sets what it names and leaves the rest as it is")
     CHECK_FALSE(r.options.sandbox);
     CHECK(r.options.keep_counts);
     CHECK(r.options.submission == "submission");
-    CHECK(r.options.patience == 1);
+    CHECK(r.options.work_percent == 100);
     CHECK(r.pattern == "scale");
     CHECK(r.kind == "speed");
     CHECK(r.processes == 3);
@@ -61,7 +61,8 @@ TEST_CASE("a field that is wrong or unknown is named")
 {
     CHECK(contains(problem_of(R"("seed": "xyz")"), "\"seed\" is no hexadecimal number"));
     CHECK(contains(problem_of(R"("seed": 7)"), "\"seed\" is of the wrong type: 7"));
-    CHECK(contains(problem_of(R"("patience": 0)"), "\"patience\" is not between 1 and 100: 0"));
+    CHECK(contains(problem_of(R"("work_percent": 0)"),
+                   "\"work_percent\" is not between 1 and 100: 0"));
     CHECK(
         contains(problem_of(R"("kind": "fast")"), "\"kind\" is none of correctness, speed: fast"));
     CHECK(

@@ -140,7 +140,10 @@ void decoder::finish()
     out_.instructions.reserve(drafts_.size());
     for (auto &d : drafts_) out_.instructions.push_back(d.ins);
     for (auto &list : out_.lists) out_.list_pointers.push_back(list.data());
-    for (auto &b : out_.blocks) b.terminator = b.last;
+    for (auto &b : out_.blocks) {
+        b.terminator = b.last;
+        weigh(b, out_.instructions);
+    }
     set_source_locations();
     std::size_t n = out_.body.statements.size() + 1;
     out_.counts.lanes_off.assign(n, 0);

@@ -91,4 +91,13 @@ inline constexpr operand carry_operand = 0;
 // The role of a handler's instruction; `other` for null.
 instruction_role::kind kind_of(handler);
 
+// The work of one warp instruction: a part for the warp and one for each active lane.
+struct instruction_weight {
+    std::uint32_t per_warp = 0, per_lane = 0;
+};
+instruction_weight weight_of(std::string_view handler); // by its name in the opcode table
+instruction_weight weight_of(handler);
+// Sets the weight of a basic block of these instructions.
+void weigh(basic_block &, const std::vector<instruction> &);
+
 } // namespace simulator::core

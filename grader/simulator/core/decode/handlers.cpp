@@ -73,6 +73,7 @@ public:
     struct facts {
         does kind = does::other;
         operand_needs needs;
+        instruction_weight weight;
     };
     const facts &of(handler h) const
     {
@@ -105,7 +106,7 @@ private:
     void put(const std::string &name, handler h)
     {
         rows_.emplace(name, h);
-        facts_.try_emplace(h, facts{kind_named(name), needs_of(name)});
+        facts_.try_emplace(h, facts{kind_named(name), needs_of(name), weight_of(name)});
     }
 
     std::unordered_map<std::string, handler> rows_;
@@ -125,6 +126,8 @@ handler find_handler(std::string_view opcode) { return table().find(opcode); }
 instruction_role::kind kind_of(handler h) { return table().of(h).kind; }
 
 const operand_needs &needs_of(handler h) { return table().of(h).needs; }
+
+instruction_weight weight_of(handler h) { return table().of(h).weight; }
 
 std::set<std::string> handled_opcodes() { return table().opcodes(); }
 

@@ -10,6 +10,9 @@ namespace simulator::core {
 thread_block::thread_block() = default;
 thread_block::~thread_block() = default;
 
+// Units of work (machine/work_meter.hpp) of an access that is not to whole lines.
+constexpr u64 work_of_lanes = 80, work_per_lane = 6;
+
 void check_races(context &c, const instruction &i, lane_mask mask, const u64 *address, ptx::space s,
                  u32 bytes, access_use use, bool contiguous, const std::byte (*copied)[16])
 {
@@ -124,6 +127,7 @@ void race_checker::check(context &c, const instruction &i, lane_mask mask, const
     bool whole = contiguous && use != access_use::atomic && bytes >= 4 &&
                  (address[0] - window) % line_bytes == 0;
     if (!whole) {
+        c.work += work_of_lanes + work_per_lane * static_cast<u32>(__builtin_popcount(mask));
         record_lanes(a);
     } else {
         u32 lanes = line_bytes / bytes;

@@ -7,6 +7,10 @@
 namespace simulator::core {
 namespace {
 
+// Units of work (machine/work_meter.hpp): of a word of shared memory that is read on the fast path,
+// and of a cell that is read or written otherwise.
+constexpr u64 work_of_word = 9, work_of_read = 22, work_of_write = 30;
+
 // Takes the lowest lane out of `left`, and the next ones that use the same address.
 __attribute__((always_inline)) inline lane_mask take_same_address(const u64 *address,
                                                                   lane_mask &left)
@@ -89,6 +93,7 @@ bool race_checker::read_halves(const access &a)
     u64 differs = a.mask ^ all_lanes;
     for (int l = 0; l < 16; ++l) differs |= address[l] ^ address[l + 16];
     if (differs != 0) return false;
+    a.c.work += 16 * work_of_word;
     shadow_cell *cells[16];
     for (int l = 0; l < 16; ++l) {
         const u64 offset = address[l] - a.base;
@@ -131,6 +136,7 @@ void race_checker::read_words(const access &a)
             continue;
         }
         line.latest = a.at;
+        a.c.work += work_of_word;
         read_word(a, line.cells[word], together);
     }
 }
@@ -145,6 +151,7 @@ void race_checker::record_cells(const access &a, int lane, lane_mask lanes)
     split_line(a, line, a.bytes < 4 ? split::bytes : split::words);
     u32 size = line.split_into == split::words ? 4 : 1;
     u32 first = static_cast<u32>(offset % line_bytes) / size, n = a.bytes / size;
+    a.c.work += n * (a.use == access_use::read ? work_of_read : work_of_write);
     for (u32 k = 0; k < n; ++k) {
         if (a.use == access_use::read)
             read_cell(a, line.cells[first + k], lanes, k * size);

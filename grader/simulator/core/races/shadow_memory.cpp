@@ -6,6 +6,11 @@
 namespace simulator::core {
 namespace {
 
+// Units of work (machine/work_meter.hpp) of splitting a line of device or of shared memory. That of
+// device memory stands for the cache misses where a grid touches memory for the first time, too. A
+// page has none: how many pages an array lies in depends on its address.
+constexpr u64 work_of_device_line = 400, work_of_shared_line = 30;
+
 constexpr u32 page_shift = 14, leaf_shift = 12;
 
 using split = shadow_line::split;
@@ -116,6 +121,7 @@ bool race_checker::record_whole_line(const access &a, shadow_line &l, u32 shape)
 void race_checker::split_line(const access &a, shadow_line &l, split into)
 {
     if (l.split_into == into || l.split_into == split::bytes) return;
+    a.c.work += a.space == ptx::space::shared ? work_of_shared_line : work_of_device_line;
     if (a.space != ptx::space::shared) bytes_ += bytes_of(into) - bytes_of(l.split_into);
     const u32 wanted = cells_of(into);
     if (l.capacity < wanted) { // a line keeps its cells

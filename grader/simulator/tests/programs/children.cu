@@ -438,7 +438,7 @@ static void fault(const char *what, void (*launch)(int *), cudaError_t error, fi
 {
     const bool good = in_child([=] {
         int *out = upload(std::vector<int>(64, 0));
-        simulator_begin(), simulator_step_budget(10'000'000);
+        simulator_begin(), simulator_limit_work(10'000'000);
         launch(out);
         CHECK_ERROR(error, cudaDeviceSynchronize());
         one_place(what, kind, kernel, line, part);
@@ -466,10 +466,10 @@ int main()
         finding_kind::unsupported, "pitched", "// not known", "Memcpy2DAsync");
     CHECK(in_child([] {
         int *out = upload(std::vector<int>(1, 0));
-        simulator_begin(), simulator_step_budget(10'000'000);
+        simulator_begin(), simulator_limit_work(10'000'000);
         for_ever<<<1, 1>>>(out);
         CHECK_ERROR(cudaErrorLaunchTimeout, cudaDeviceSynchronize());
-        CHECK(found().size() == 1 && is(found()[0], finding_kind::step_budget));
+        CHECK(found().size() == 1 && is(found()[0], finding_kind::endless));
     }));
     return failures != 0;
 }

@@ -151,13 +151,13 @@ static void endless()
 {
     CHECK(in_child([] {
         int *in = upload(std::vector<int>(2, 1)), *out = upload(std::vector<int>(1, 0));
-        simulator_begin(), simulator_step_budget(100000);
+        simulator_begin(), simulator_limit_work(100000);
         never_ends<<<1, 32>>>(in, out);
         CHECK_ERROR(cudaErrorLaunchTimeout, cudaDeviceSynchronize());
         const auto all = found();
         CHECK(all.size() == 1);
         for (const auto &f : all) {
-            CHECK(is(f, finding_kind::step_budget));
+            CHECK(is(f, finding_kind::endless));
             CHECK(f.line == line_with(__FILE__, "// no end"));
             CHECK(std::string(f.kernel).find("never_ends") != std::string::npos);
         }

@@ -356,33 +356,9 @@ TEST_CASE("a loop that waits for what nobody writes is ended at once")
 {
     buffer<int> flag(std::vector<int>{0});
     CHECK(run(kernels(), "never_ends", {2, 1, 1}, {64, 1, 1}, 0, flag).error == 702);
-    CHECK(only_finding().kind == finding_kind::step_budget);
+    CHECK(only_finding().kind == finding_kind::endless);
     CHECK(only_finding().line == line_with("while (*flag == 0)"));
     CHECK(contains(only_finding().detail, "nobody changes"));
-}
-
-TEST_CASE("a kernel beyond the step budget is ended")
-{
-    module m(one_kernel("", ".reg .b32 %r<3>;\nmov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1; bra L;"),
-             0);
-    settings().step_budget = 100000;
-    outcome o = run(m, "k", {1, 1, 1}, {64, 1, 1}, 0);
-    settings().step_budget = options{}.step_budget;
-    CHECK(o.error == 702);
-    CHECK(only_finding().kind == finding_kind::step_budget);
-}
-
-TEST_CASE("a kernel of many short blocks that runs out of time is named")
-{
-    module m(one_kernel("", ".reg .b32 %r<3>;\nmov.u32 %r1, 0;"), 0);
-    settings().grid_seconds = 1e-9;
-    outcome o = run(m, "k", {1000, 1, 1}, {64, 1, 1}, 0);
-    settings().grid_seconds = 0;
-    CHECK(o.error == 702);
-    CHECK(only_finding().kind == finding_kind::step_budget);
-    CHECK(only_finding().over_limit);
-    CHECK(only_finding().kernel == "k");
-    CHECK(contains(only_finding().detail, "of its 1000 blocks have not begun"));
 }
 
 TEST_CASE("a failed assertion ends the grid with its own code")

@@ -1,4 +1,5 @@
 // Messages between blocks: which fences order a value and its flag, and which do not.
+#include "simulator/machine/work_meter.hpp"
 #include "simulator/tests/fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -246,19 +247,20 @@ TEST_CASE("a block that waits for another by blockIdx needs that blocks begin in
     settings().any_blocks_first = true;
     CHECK(run_chain(by_ticket));
     CHECK(!run_chain(by_index));
-    REQUIRE(found_only(finding_kind::step_budget));
+    REQUIRE(found_only(finding_kind::endless));
     CHECK(holds(detail(), "of 100 blocks have not begun"));
     CHECK(holds(detail(), "Blocks may begin in any order"));
 
     // The same with a value carried by the loop: the sleep time.
     findings::instance().clear();
-    settings().step_budget = 100'000'000;
+    work_meter::instance().limit(10'000'000'000);
     module patient = chain("mov.u32 %r1, %ctaid.x;", "nanosleep.u32 %r4; shl.b32 %r4, %r4, 1;\n");
     CHECK(!run_chain(patient));
-    REQUIRE(found_only(finding_kind::step_budget));
+    REQUIRE(found_only(finding_kind::endless));
     CHECK(holds(detail(), "Blocks may begin in any order"));
     module patient_by_ticket =
         chain("atom.global.add.u32 %r1, [%d2], 1;", "nanosleep.u32 %r4; shl.b32 %r4, %r4, 1;\n");
     CHECK(run_chain(patient_by_ticket));
     settings() = before;
+    work_meter::instance() = work_meter();
 }

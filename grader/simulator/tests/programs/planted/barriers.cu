@@ -219,7 +219,7 @@ static std::vector<planted> barrier_faults()
          }},
         {"two flags that wait for each other",
          "// waits",
-         step_budget,
+         endless,
          {"nobody changes"},
          [](bool f) {
              int *flags = upload(std::vector<int>(2, 0));
@@ -227,15 +227,15 @@ static std::vector<planted> barrier_faults()
          }},
         {"a flag that nobody raises",
          "// waits",
-         step_budget,
+         endless,
          {"nobody changes"},
          [](bool f) { after_you<false><<<f ? 1 : 2, 1>>>(upload(std::vector<int>(2, 0))); }},
         {"a loop without an end",
          "// for ever",
-         step_budget,
+         endless,
          {"without ending"},
          [](bool f) {
-             simulator_step_budget(100000);
+             simulator_limit_work(100000);
              counts_up<<<1, 1>>>(reinterpret_cast<unsigned *>(numbers(1)), f ? 99 : 100);
          }},
         {"an assertion",

@@ -170,7 +170,7 @@ static std::vector<planted> copy_faults()
          [](bool f) { by_phases<<<1, 64>>>(unwritten<int>(64), !f, 64, !f); }},
         {"a barrier in memory for too many",
          "// for the others",
-         step_budget,
+         endless,
          {"nobody changes"},
          [](bool f) { by_phases<<<1, 64>>>(unwritten<int>(64), true, f ? 65 : 64, true); }},
     };
