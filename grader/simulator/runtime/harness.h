@@ -42,7 +42,7 @@ __attribute__((weak)) void simulator_close_peers(uint64_t pairs);
 // Sets the multiprocessors per device from now on; 0 restores the initial number.
 __attribute__((weak)) void simulator_multiprocessors(int count);
 // Sets the work, in units of simulator::work_meter, that all kernels from now on may do together;
-// more is a finding of kind `endless`. A unit is about a nanosecond.
+// more is a finding of kind `endless`. A unit is at most about a nanosecond.
 __attribute__((weak)) void simulator_limit_work(uint64_t units);
 // Turns the race detector on (the default) or off, for runs in which only counters matter.
 __attribute__((weak)) void simulator_check_races(int on);

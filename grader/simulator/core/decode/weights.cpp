@@ -1,7 +1,7 @@
-// Weighs instructions and basic blocks in units of work: about a nanosecond of a quiet core.
+// Weighs instructions and basic blocks in units of work: at most about a nanosecond of a quiet core.
 //
-// The weights were measured with tools/instruction_costs.cpp, and are rough on purpose: a kernel's
-// time per unit may vary by a factor of two or three with its instructions.
+// The weights were measured in loops of one kind of instruction each, with all lanes active and
+// with one, and are rough on purpose: the time per unit may vary by a factor of two or three.
 #include "draft.hpp"
 #include "simulator/core/decode.hpp"
 
@@ -21,7 +21,7 @@ const row rows[] = {
     {{"load.const", "parameter_at."}, {100, 4}},
     {{"load.local.", "store.local."}, {40, 20}},
     {{"load.shared.", "store.shared."}, {60, 0}},
-    {{"load.", "store."}, {90, 0}},
+    {{"load.", "store."}, {180, 0}}, // of more memory than the processor's caches hold
     {{"parameter."}, {10, 0}},
     {{"argument."}, {10, 4}},
     {{"atomic."}, {60, 8}},

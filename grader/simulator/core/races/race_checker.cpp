@@ -11,7 +11,7 @@ thread_block::thread_block() = default;
 thread_block::~thread_block() = default;
 
 // Units of work (machine/work_meter.hpp) of an access that is not to whole lines.
-constexpr u64 work_of_lanes = 80, work_per_lane = 6;
+constexpr u64 work_of_lanes = 60, work_per_lane = 4;
 
 void check_races(context &c, const instruction &i, lane_mask mask, const u64 *address, ptx::space s,
                  u32 bytes, access_use use, bool contiguous, const std::byte (*copied)[16])

@@ -9,7 +9,7 @@ namespace {
 
 // Units of work (machine/work_meter.hpp): of a word of shared memory that is read on the fast path,
 // and of a cell that is read or written otherwise.
-constexpr u64 work_of_word = 9, work_of_read = 22, work_of_write = 30;
+constexpr u64 work_of_word = 7, work_of_read = 20, work_of_write = 30;
 
 // Takes the lowest lane out of `left`, and the next ones that use the same address.
 __attribute__((always_inline)) inline lane_mask take_same_address(const u64 *address,
