@@ -1,11 +1,11 @@
 // The work of kernels: what they cost the simulator, counted so that it is the same on every
 // machine.
 //
-// A unit is at most about a nanosecond of one quiet core. Each basic block has a weight by its instructions
-// and active lanes (core/decode/weights.cpp); scattered accesses, turns of warps and the start of
-// blocks add to it. So the sum depends on the program, its input and the schedule alone, and not on
-// the load of the machine, its speed or its number of cores: a limit by it gives everyone the same
-// verdict.
+// A unit is at most about a nanosecond of one quiet core. Each basic block has a weight by its
+// instructions and active lanes (core/decode/weights.cpp); scattered accesses, turns of warps and
+// the start of blocks add to it. So the sum depends on the program, its input and the schedule
+// alone, and not on the load of the machine, its speed or its number of cores: a limit by it gives
+// everyone the same verdict.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Weighs instructions and basic blocks in units of work: at most about a nanosecond of a quiet core.
+// Weighs instructions and basic blocks in units of work: at most about a nanosecond of a quiet
+// core.
 //
 // The weights were measured in loops of one kind of instruction each, with all lanes active and
 // with one, and are rough on purpose: the time per unit may vary by a factor of two or three.
