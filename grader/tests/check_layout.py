@@ -166,11 +166,15 @@ def check_version():
         problem("CHANGELOG.md", f"its entries are not versions, newest first: {', '.join(entries)}")
 
 
-def check_programs():
-    """A whole program in a handout is one that the tests run on the simulator, word for word."""
+def check_handouts():
+    """A whole program is one that the tests run on the simulator, word for word. A handout links to no other lab's,
+    because an edition may hold one lab alone."""
     programs = {path.read_text(encoding="utf-8") for path in (TOP / "grader/simulator/tests/programs").glob("*.cu")}
     for handout in sorted((TOP / "handouts").glob("*.md")):
-        for code in re.findall(r"^```cpp\n(.*?)^```$", handout.read_text(encoding="utf-8"), re.M | re.S):
+        text = handout.read_text(encoding="utf-8")
+        for link in re.findall(r"\]\((\d\d_\w+\.md)", text):
+            problem(handout, f"links to {link}; name the lab by its number")
+        for code in re.findall(r"^```cpp\n(.*?)^```$", text, re.M | re.S):
             if re.search(r"\bint main\(", code) and code not in programs:
                 problem(handout, "has a program that is not in grader/simulator/tests/programs")
 
@@ -225,7 +229,7 @@ def main():
     if sys.argv[1] == "--files":
         check_files()
         check_version()
-        check_programs()
+        check_handouts()
         check_folders()
     for text in problems:
         print(text)
