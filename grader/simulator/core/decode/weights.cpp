@@ -53,7 +53,7 @@ const row rows[] = {
 constexpr instruction_weight simple = {7, 0};
 
 // The terminator's weight beyond that of its handler.
-instruction_weight weight_of(block_terminator end)
+instruction_weight weight_of_end(block_terminator end)
 {
     switch (end) {
     case block_terminator::fall:
@@ -88,7 +88,7 @@ instruction_weight weight_of(std::string_view handler)
 void weigh(basic_block &b, const std::vector<instruction> &all)
 {
     constexpr std::uint32_t per_block = 12, per_guard = 8, per_element = 30; // of vector accesses
-    const instruction_weight end = weight_of(b.end);
+    const instruction_weight end = weight_of_end(b.end);
     b.work = per_block + end.per_warp;
     b.work_per_lane = end.per_lane;
     const std::uint32_t stop = b.last + (b.end == block_terminator::fall ? 0 : 1);

@@ -69,7 +69,7 @@ inline bool is_silent(const planted &p, cudaError_t ended)
 inline bool as_wanted(const planted &p, bool faulty, const char *file)
 {
     return in_child([&] {
-        simulator_begin(), simulator_limit_work(20000000);
+        simulator_begin(), simulator_limit_work(600000000);
         p.run(faulty);
         const cudaError_t ended = cudaDeviceSynchronize();
         if (faulty) failures = 0; // the calls that fail are the fault's
