@@ -2,11 +2,11 @@
 #include "api/inputs.hpp"
 #include "speed.hpp"
 
+#include "alone_at_clock.hpp"
 #include "argument_sets.hpp"
 #include "device_clocks.hpp"
 #include "in_parallel.hpp"
 #include "paired_benchmark.hpp"
-#include "process/clock_lock.hpp"
 #include "recorded_pairs.hpp"
 #include "roofline_kernels.hpp"
 #include "runner/argument_images.hpp"
@@ -58,27 +58,6 @@ public:
 private:
     double &sum_;
     std::chrono::steady_clock::time_point start_;
-};
-
-// While one lives, no other process of this grade works, and this one has all cores.
-class alone_at_clock {
-public:
-    alone_at_clock()
-        : waited_s(use_clock(options().clock_lock, clock_use::alone)),
-          side_by_side_(std::exchange(options().side_by_side, 1))
-    {
-    }
-    ~alone_at_clock()
-    {
-        options().side_by_side = side_by_side_;
-        use_clock(options().clock_lock, clock_use::beside);
-    }
-    alone_at_clock(const alone_at_clock &) = delete;
-    alone_at_clock &operator=(const alone_at_clock &) = delete;
-    const double waited_s;
-
-private:
-    const int side_by_side_;
 };
 
 // The benchmark_device of a GPU: drives the workers of naive, the submission and the library.

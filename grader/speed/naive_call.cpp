@@ -1,9 +1,9 @@
 // Calls naive with one set of arguments.
+#include "alone_at_clock.hpp"
 #include "api/counters.hpp"
 #include "api/inputs.hpp"
 #include "api/workload.hpp"
 #include "argument_sets.hpp"
-#include "process/clock_lock.hpp"
 #include "runner/argument_images.hpp"
 #include "runner/case_run.hpp"
 #include "runner/parse_counters.hpp"
@@ -90,10 +90,11 @@ double naive_cost(const make_workload &make)
     if (simulated()) return static_cast<double>(count_naive(make).ticks);
     constexpr int calls = 5; // the first warms up
     naive_call naive(make);
-    use_clock(options().clock_lock, clock_use::alone);
     double shortest = std::numeric_limits<double>::infinity();
-    for (int k = 0; k < calls; ++k) shortest = std::min(shortest, worker_time_ms(naive.run(0)));
-    use_clock(options().clock_lock, clock_use::beside);
+    {
+        const alone_at_clock alone;
+        for (int k = 0; k < calls; ++k) shortest = std::min(shortest, worker_time_ms(naive.run(0)));
+    }
     naive.leave();
     return shortest;
 }

@@ -109,9 +109,11 @@ private:
         while (kept_.size() < last_look) {
             bool kept = one_pair();
             if (std::optional<judgement> j = give_up()) return j;
-            if (!kept || !(is_clear() || is_look(static_cast<int>(kept_.size())))) continue;
+            if (!kept) continue;
+            const bool clear = is_clear();
+            if (!clear && !is_look(static_cast<int>(kept_.size()))) continue;
             if (std::optional<judgement> j = implausible()) return j;
-            if (is_clear()) return pass();
+            if (clear) return pass();
             if (std::optional<judgement> j = conclude(look(decide))) return j;
         }
         return std::nullopt;

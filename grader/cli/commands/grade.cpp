@@ -18,7 +18,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <thread>
 
 namespace cli {
 
