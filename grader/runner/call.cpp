@@ -125,9 +125,10 @@ void check_refused_early(const answer &ran, const std::string &function)
 }
 
 // Makes one call with fresh poison: load, run, report, store. Returns true if the call left
-// threads behind.
+// threads behind. Under another schedule, results that depend on the order of blocks and warps
+// show.
 bool call_once(std::vector<argument> &arguments, argument_images &images, const char *function,
-               void *result, std::size_t result_bytes)
+               void *result, std::size_t result_bytes, bool other_schedule)
 {
     const case_record &c = current_case();
     // A submission may keep in static variables which peer access it enabled, or the number of
@@ -138,8 +139,7 @@ bool call_once(std::vector<argument> &arguments, argument_images &images, const 
     counters().of_last_call.clear();
     images.fill(c.repeating);
     request load = load_request(arguments, function), run = run_request(function);
-    // Another schedule exposes results that depend on the order of blocks and warps.
-    if (c.repeating || options().random_schedule) run.flags |= another_order;
+    if (other_schedule) run.flags |= another_order;
     if (options().simulated) {
         run.closed_peers = c.closed_peers;
         run.multiprocessors = c.multiprocessors;
@@ -241,7 +241,8 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     for (argument &a : arguments) a.wire.last = c.may_read_on == a.wire.name;
     argument_images images(arguments);
 
-    bool threads_left = call_once(arguments, images, function, result, result_bytes);
+    const bool shuffled = options().random_schedule;
+    bool threads_left = call_once(arguments, images, function, result, result_bytes, shuffled);
     check_guards(arguments);
     unwritten_lists unwritten = still_poisoned(arguments);
     bool any =
@@ -253,13 +254,15 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     check_late_writes(arguments, threads_left, function);
     check_done_by_kernels(function, arguments);
     copy_back(arguments);
-    // Call twice to catch nondeterminism. Skip the second call for large arguments, unless some
-    // output still equals its poison.
-    if (!any && images.end() - image_start > second_call_below()) return;
+    // Call twice to catch nondeterminism. Large arguments get no second call, unless some output
+    // still equals its poison: a right one may do so by chance, so that call changes the poison
+    // alone. If it changed the schedule, too, chance would decide what is found.
+    const bool large = images.end() - image_start > second_call_below();
+    if (!any && large) return;
     take_submission_text(c);
     c.repeating = true;
-    c.late_again = c.was_late = counts_of_last_call().own_streams;
-    call_once(arguments, images, function, result, result_bytes);
+    c.late_again = c.was_late = !large && counts_of_last_call().own_streams;
+    call_once(arguments, images, function, result, result_bytes, shuffled || !large);
     check_guards(arguments);
     check_written(arguments, unwritten_in_both(unwritten, still_poisoned(arguments)), function);
     check_inputs_unchanged(arguments);
