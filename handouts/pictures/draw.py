@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# Draws the pictures of README: a failure message and a ladder.
 """usage: draw.py PROGRAM FOLDER
 
 Draws README's pictures into FOLDER: failure.svg, as PROGRAM (build/cuda-workbook) reports the race that the stub of lab 00
