@@ -79,7 +79,7 @@ static __global__ void do_nothing() {}
 int launch_error(int threads)
 {
     do_nothing<<<1, threads>>>();
-    return cudaGetLastError(); // returns the error and forgets it
+    return cudaGetLastError(); // returns the error and clears it
 }
 
 static __global__ void subtract_neighbours(const float *in, float *out, int n)
