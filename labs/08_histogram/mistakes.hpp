@@ -1,4 +1,4 @@
-// Wrong answers of lab 08 that the grader knows, and what to say of them.
+// The wrong answers of lab 08 that the grader recognises, and its messages for them.
 #pragma once
 
 #include "grader/grading.hpp"

@@ -13,7 +13,7 @@ std::vector<long long> sum(const std::vector<int> &in);
 // 256 bins.
 std::vector<unsigned> histogram(const std::vector<unsigned char> &in);
 
-// 256 bins a tile; `image` has width * height pixels.
+// 256 bins per tile; `image` has width * height pixels.
 std::vector<unsigned> histogram_tiles(const std::vector<unsigned char> &image, int width,
                                       int height, int tile);
 

@@ -1,7 +1,7 @@
-// Lab 08, rung 4: a copy of the counts for each warp, so that warps do not meet.
+// Lab 08, rung 4: one copy of the counts per warp, so that warps do not collide.
 //
 // New: copies_of, in place of rung 3's one copy; the copies are added up when all have counted.
-// Lanes of one warp still meet, in a count or in a bank.
+// Lanes of one warp still collide, in a count or in a bank.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 
-constexpr int row_bytes = 512; // what a warp loads at once: 16 bytes a lane
+constexpr int row_bytes = 512; // one load of a warp: 16 bytes per lane
 constexpr int block_size = 256, warps_a_block = block_size / 32;
 
 static int multiprocessors()
@@ -20,7 +20,7 @@ static int multiprocessors()
     return count;
 }
 
-// As many blocks as run at a time: more would only bring more counts to add up.
+// As many blocks as run at a time: more would only produce more counts to add up.
 template <class K> static int resident_blocks(K kernel, int block_size)
 {
     int blocks = 0;
@@ -102,8 +102,8 @@ void sum(const int *in, long long *out, int n)
     check_launch("add_rows");
 }
 
-// The counts of a block: so many copies, one behind the other, and a warp adds to its own, or where
-// there are fewer, to one that it shares with some others.
+// The counts of a block: `copies` copies, one after the other. A warp adds to its own copy, or, if
+// there are fewer, to one that it shares with others.
 struct copies_of {
     unsigned *counts;
     int bins, copies;
@@ -159,8 +159,8 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
     check_launch("count_rows");
 }
 
-// A block counts a tile, or its share of the tile's rows where tiles are few. Of each row it looks
-// at the 16-byte pieces between boundaries that hold some of it.
+// A block counts a tile, or a share of its rows if there are few tiles. It loads all 16-byte pieces
+// that contain a part of a row.
 static __global__ void count_tiles(const unsigned char *image, int width, int height, int tile,
                                    int across, unsigned *bins)
 {
@@ -217,12 +217,12 @@ struct range {
     }
 };
 
-constexpr int most_counters = 8192; // of a block
+constexpr int max_counters = 8192; // of a block
 
 static __global__ void count_range(const float *in, int n, rows_of r, range all, int bin_count,
                                    int copies, unsigned *bins)
 {
-    __shared__ unsigned counts[most_counters];
+    __shared__ unsigned counts[max_counters];
     copies_of mine{counts, bin_count, copies};
     mine.clear();
     auto count = [&](float x) {
@@ -242,7 +242,7 @@ void histogram_range(const float *in, int n, float low, float high, int bin_coun
     check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * bin_count), "clearing the bins");
     if (n == 0) return;
     rows_of r(in, n);
-    int copies = std::min(warps_a_block, most_counters / bin_count);
+    int copies = std::min(warps_a_block, max_counters / bin_count);
     size_t useful = r.rows / (block_size / 32) + 1;
     int blocks = std::min<size_t>(resident_blocks(count_range, block_size), useful);
     range all{low, high, (high - low) / bin_count};
