@@ -10,8 +10,7 @@
 // host, returns how many bytes NAME needs for n elements (0 is fine), and
 // `scratch` then points to that many bytes of device memory at a multiple of
 // 256. Their contents are undefined, and may be those of an earlier call; they
-//      are yours until the call's work is done. No function needs to allocate
-//      memory.
+// are yours until the call's work is done. No function needs to allocate memory.
 //
 // The functions return when their work has been launched; the grader waits for
 // it, and asks the runtime for launch errors. A function may throw a
