@@ -28,7 +28,7 @@ float time_copy_ms(const float *src_host, float *dst, size_t n, int repeats)
     cudaEvent_t start, stop;
     check(cudaEventCreate(&start), "cudaEventCreate");
     check(cudaEventCreate(&stop), "cudaEventCreate");
-    copy(); // the first may wait for what the driver sets up
+    copy(); // the first may include set-up work of the driver
     check(cudaEventRecord(start), "cudaEventRecord");
     for (int k = 0; k < repeats; ++k) copy();
     check(cudaEventRecord(stop), "cudaEventRecord");
