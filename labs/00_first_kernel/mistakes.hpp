@@ -78,8 +78,8 @@ inline constexpr const char *wait_in_the_loop =
     "the block must wait at a barrier between two steps, so it stands in the loop.";
 inline constexpr const char *all_must_come =
     "A barrier in a branch, or behind a return, is reached by some threads, which may "
-    "then wait for the others for ever. All threads of the block must come to it: put it "
-    "before the condition.";
+    "then wait for the others for ever. All threads of the block must reach it: put it before the "
+    "condition.";
 inline constexpr const char *many_at_work =
     "Threads run in groups of 32, and in most steps of this kernel few of them work: "
     "they wait for one that adds many elements alone. Let half of the threads add one "

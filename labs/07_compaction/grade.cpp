@@ -592,15 +592,16 @@ CORRECTNESS_CASE("compact: what is positive", 0.5)
 
 CORRECTNESS_CASE("compact: many blocks", 0.5)
 {
-    // More than 256 tiles of 4096, so that whoever scans the stub's counts has more than one each.
+    // More than 256 tiles of 4096, so that each thread that scans the stub's counts has more than
+    // one.
     try_compact(mixed(simulated() ? 1100001 : 9000001, 0.4));
 }
 
 CORRECTNESS_CASE("compact: blocks in any order", 0.5)
 {
     begin_any_blocks_first();
-    // On the simulator eight blocks run at once. So many tiles, of as many as 8192 elements, that
-    // each of them finds those before it begun only by taking a ticket, and not by luck.
+    // On the simulator eight blocks run at once. There are so many tiles, of up to 8192 elements,
+    // that a tile can rely on those before it only with a ticket, and not by luck.
     try_compact(mixed(250001, 0.5));
 }
 

@@ -118,7 +118,7 @@ static void try_range(const floats &in, const bin_range &r, int in_at = 0, int b
                  [&] { return wrong_ranges(in, r, bins.values); });
 }
 
-// Nearly all bytes are equal, and so many that each warp comes to more of them than 16 bits count.
+// Nearly all bytes are equal, and each warp gets more of them than 16 bits can count.
 // A device of one multiprocessor needs the fewest: there it is enough for 16 warps, as many bytes
 // as are raced, so that a thread that looks at more than its own still ends in time.
 static void try_more_than_16_bits()

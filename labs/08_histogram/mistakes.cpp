@@ -23,7 +23,7 @@ struct partial_sums {
     by_power first_halves{}, firsts{}, lasts{}; // per 2 * 2^k, 2^k and 2^k elements
     by_power first_warps{}, last_warps{};       // per 2^k elements, 32 of them
     by_power once_more{};                       // each element once more per 2^k before it
-    std::size_t prefix = 0, suffix = 0;         // so many elements have the sum that was given
+    std::size_t prefix = 0, suffix = 0;         // the number of elements that have the given sum
     bool has_prefix = false, has_suffix = false;
 
     partial_sums(const ints &in, std::uint64_t got)
@@ -145,7 +145,8 @@ std::vector<misconception<long long>> wrong_sums(const ints &in, long long got)
     return known;
 }
 
-// Blocks may all count the same elements: each count is so many times one that these can have.
+// Blocks may all count the same elements: then each count is a multiple of a possible count, with
+// one factor.
 template <class F> static void add_same_in_every_block(std::vector<misconception<unsigned>> &known,
                                                        const counts &got, F right)
 {

@@ -104,7 +104,7 @@ template <class T, class K> static std::vector<T> sorted_by(std::vector<T> keys,
     return keys;
 }
 
-// Each piece by itself.
+// Sorts each piece by itself.
 template <class K> static uints pieces_by(const uints &keys, std::size_t piece, K part)
 {
     uints sorted;
@@ -165,7 +165,7 @@ static std::string names_of(unsigned bits)
     return names;
 }
 
-// Sorted, but some bits have had no part in it; pieces of so many keys each by itself.
+// Sorted without regard to some bits, or in pieces of a number of keys each.
 static misconception<unsigned> bits_left_out(const output<unsigned> &got, const uints &before,
                                              std::size_t piece)
 {
@@ -236,7 +236,7 @@ template <class T> static misconception<T> lost(const output<T> &got, const std:
 static std::vector<misconception<unsigned>> wrong_orders(const output<unsigned> &got,
                                                          const uints &before)
 {
-    if (!got.again.empty()) return {}; // right once, then not: chance, no idea of anybody's
+    if (!got.again.empty()) return {}; // right once, then not: chance, not a misconception
     auto by = [&before](auto part) { return [&before, part] { return sorted_by(before, part); }; };
     auto passes = [&before](int bits, bool highest_first, bool stable) {
         return [&before, bits, highest_first, stable] {
@@ -763,7 +763,7 @@ CORRECTNESS_CASE("radix_sort: many tiles", 1)
     try_sort(few_keys(simulated() ? 9001 : 3000001, 2));
 }
 
-// Of 4096 keys; a row of counts is scanned so many tiles at a time.
+// Tiles have 4096 keys; a row of counts is scanned one round of tiles at a time.
 CORRECTNESS_CASE("radix_sort: more tiles than a round", 0.5)
 {
     try_sort(random_keys(33 * 4096 + 7));
