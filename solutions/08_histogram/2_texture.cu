@@ -108,9 +108,9 @@ struct fetched {
 // Calls launch(f, first, count) for parts of an image of n pixels, one after the other.
 template <class L> static void with_texture(const unsigned char *image, size_t n, L launch)
 {
-    constexpr size_t alignment = 512, most_pixels = (size_t(1) << 27) - alignment;
-    for (size_t first = 0; first < n; first += most_pixels) {
-        size_t count = std::min(n - first, most_pixels);
+    constexpr size_t alignment = 512, max_pixels = (size_t(1) << 27) - alignment;
+    for (size_t first = 0; first < n; first += max_pixels) {
+        size_t count = std::min(n - first, max_pixels);
         auto address = reinterpret_cast<uintptr_t>(image + first);
         size_t before = address % alignment;
         cudaResourceDesc memory{};
@@ -158,12 +158,12 @@ void histogram_tiles(const unsigned char *image, int width, int height, int tile
     });
 }
 
-constexpr int most_bins = 2048;
+constexpr int max_bins = 2048;
 
 static __global__ void count_range(const float *in, int n, float low, float high, float width,
                                    int bin_count, unsigned *bins)
 {
-    __shared__ unsigned counts[most_bins];
+    __shared__ unsigned counts[max_bins];
     clear(counts, bin_count);
     int threads = gridDim.x * block_size;
     for (int i = blockIdx.x * block_size + threadIdx.x; i < n; i += threads) {

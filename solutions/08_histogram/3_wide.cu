@@ -215,12 +215,12 @@ struct range {
     }
 };
 
-constexpr int most_bins = 2048;
+constexpr int max_bins = 2048;
 
 static __global__ void count_range(const float *in, int n, rows_of r, range all, int bin_count,
                                    unsigned *bins)
 {
-    __shared__ unsigned counts[most_bins];
+    __shared__ unsigned counts[max_bins];
     shared_bins mine{counts, bin_count};
     mine.clear();
     auto count = [&](float x) {

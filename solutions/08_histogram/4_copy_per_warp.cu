@@ -11,7 +11,7 @@
 #include <cstdint>
 
 constexpr int row_bytes = 512; // one load of a warp: 16 bytes per lane
-constexpr int block_size = 256, warps_a_block = block_size / 32;
+constexpr int block_size = 256, warps_per_block = block_size / 32;
 
 static int multiprocessors()
 {
@@ -137,8 +137,8 @@ static __device__ void count_row(const copies_of &mine, uint4 v)
 
 static __global__ void count_rows(const unsigned char *in, size_t n, rows_of r, unsigned *bins)
 {
-    __shared__ unsigned counts[256 * warps_a_block];
-    copies_of mine{counts, 256, warps_a_block};
+    __shared__ unsigned counts[256 * warps_per_block];
+    copies_of mine{counts, 256, warps_per_block};
     mine.clear();
     for_each_of_mine<uint4>(
         in, n, r, [&](uint4 v) { count_row(mine, v); },
@@ -164,8 +164,8 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
 static __global__ void count_tiles(const unsigned char *image, int width, int height, int tile,
                                    int across, unsigned *bins)
 {
-    __shared__ unsigned counts[256 * warps_a_block];
-    copies_of mine{counts, 256, warps_a_block};
+    __shared__ unsigned counts[256 * warps_per_block];
+    copies_of mine{counts, 256, warps_per_block};
     mine.clear();
     int left = blockIdx.x % across * tile, top = blockIdx.x / across * tile;
     int columns = min(tile, width - left), rows = min(tile, height - top);
@@ -242,7 +242,7 @@ void histogram_range(const float *in, int n, float low, float high, int bin_coun
     check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * bin_count), "clearing the bins");
     if (n == 0) return;
     rows_of r(in, n);
-    int copies = std::min(warps_a_block, max_counters / bin_count);
+    int copies = std::min(warps_per_block, max_counters / bin_count);
     size_t useful = r.rows / (block_size / 32) + 1;
     int blocks = std::min<size_t>(resident_blocks(count_range, block_size), useful);
     range all{low, high, (high - low) / bin_count};

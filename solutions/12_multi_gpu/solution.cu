@@ -1,5 +1,5 @@
-// Lab 12, worked: every link between devices is busy in both directions all the time, with no byte
-// sent twice; the host waits only at the end.
+// Lab 12, worked: every link between devices carries only what it must, in both directions, all the
+// time; the host waits only at the end.
 //
 // From rung 3: all_reduce in one kernel per device, elimination one panel of columns at a time.
 // New, look-ahead: the owner of the next panel updates it first, and sends it while all members

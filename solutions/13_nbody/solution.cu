@@ -12,14 +12,14 @@
 constexpr int block_size = 256, per_thread = 4, per_block = block_size * per_thread; // bodies
 // Some thirty blocks per multiprocessor of a large GPU, so that one more or less hardly matters. A
 // segment is long enough for its sum to be worth a trip through memory.
-constexpr int wanted_blocks = 4096, least_segment = 512;
+constexpr int wanted_blocks = 4096, min_segment = 512;
 
 static int blocks_for(int n, int each) { return (n + each - 1) / each; }
 
 static int segments_for(int n)
 {
     int rows = max(1, blocks_for(n, per_block));
-    return max(1, min(wanted_blocks / rows, n / least_segment));
+    return max(1, min(wanted_blocks / rows, n / min_segment));
 }
 
 // Positions and masses, 16 bytes per body. All seven floats are read once, not n times.
