@@ -11,7 +11,7 @@ using floats = std::vector<float>;
 using ints = std::vector<int>;
 
 std::vector<grading::misconception<int>> wrong_numbers();
-// Of saxpy, whose inputs were a, x and y, and whose result is `got`.
+// Known wrong results of saxpy, for the inputs a, x and y and the result `got`.
 std::vector<grading::misconception<float>> wrong_saxpy(float a, const floats &x, const floats &y,
                                                        const floats &got);
 std::vector<grading::misconception<unsigned char>> wrong_mirrors(const bytes &in, int width,

@@ -98,7 +98,7 @@ static void try_drift(const floats &aos, float dt)
     expect_changed_in_place(!same || !moves, "drift returned, and every particle is where it was.",
                             "Does a kernel run at all, and does it write its result? If it does, "
                             "is dt a float all the way to it?");
-    // Of what does not move, the bound is its last bit.
+    // Fields that do not move may be off in the last bit.
     oracle::moved moved = oracle::drift(aos, dt);
     std::vector<double> want(given.begin(), given.end()), magnitude(given.size());
     for (std::size_t i = 0; i < n; ++i) {
@@ -365,7 +365,7 @@ private:
     output<float> particles_;
 };
 
-// Of all particles, or of one in sixteen.
+// Measures the distances of all particles, or of one in sixteen.
 class measuring : public workload {
 public:
     measuring(std::mt19937_64 &random, layout form, task what)
@@ -525,7 +525,8 @@ static counted_gate bytes_a_particle(double most)
                    [](const counted &c) { return double(c.compulsory_bytes) / raced_particles(); });
 }
 
-// What lanes far apart ask for in a column is no more compulsory than what neighbours ask for.
+// Lanes far apart in a column have no more compulsory bytes than neighbours, so this gate counts
+// all bytes moved.
 static counted_gate bytes_moved_a_particle(double most)
 {
     return moved_bytes(

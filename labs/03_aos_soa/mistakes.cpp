@@ -56,7 +56,7 @@ std::vector<misconception<float>> wrong_drifts(const floats &given, layout form,
     };
 }
 
-// Of the particles in `chosen`, in that order.
+// For the particles in `chosen`, in that order.
 std::vector<misconception<float>> wrong_distances(const floats &given, layout form, float3 centre,
                                                   const numbers &chosen)
 {
@@ -112,7 +112,7 @@ std::vector<misconception<float>> wrong_distances(const floats &given, layout fo
     return known;
 }
 
-// Of a conversion, by what it was given.
+// For a conversion of `given`.
 std::vector<misconception<float>> wrong_conversions(const floats &given)
 {
     return {{"The floats were copied in the order they had.",

@@ -139,7 +139,7 @@ static const shape wide_and_tall[] = {{1, 300, 1}, {2, 3, 301}, {301, 3, 2},
 static const shape longest[] = {{70000, 1, 2}, {2, 1, 70000}};
 static const shape with_nothing[] = {{0, 3, 4}, {3, 4, 0}, {0, 0, 0}};
 
-// What is raced. On a GPU two or three workers hold five sets of arguments each.
+// The speed cases. On a GPU two or three workers hold five sets of arguments each.
 
 // New values for a stretch of `values` somewhere.
 static std::span<std::byte> renew(floats &values, std::mt19937_64 &random)
@@ -249,7 +249,8 @@ private:
         signs_.resize(s_.j);
         for (float &sign : signs_) sign = random() % 2 ? 1.0f : -1.0f;
     }
-    // Of an element, when k terms in [-1, 1) are added one after the other: u * k / sqrt(54).
+    // The error of an element when k terms in [-1, 1) are added one after the other: u * k /
+    // sqrt(54).
     double usual_error() const { return std::ldexp(s_.k, -24) / std::sqrt(54.0); }
 
     [[noreturn]] void end_at_column(int col)
@@ -379,8 +380,9 @@ CORRECTNESS_CASE("matmul_square: several tiles", 1.5)
     try_square(64);
     try_square(96, false);
     try_square(160);
-    // Where blocks take tile after tile: more tiles than blocks that run at once, on the simulator
-    // of 128 rows and columns, on a GPU of 32 (an H200 runs 264 blocks of 1024 threads).
+    // For blocks that take tile after tile: more tiles than blocks that run at once, on the
+    // simulator tiles of 128 rows and columns, on a GPU of 32 (an H200 runs 264 blocks of 1024
+    // threads).
     try_square(simulated() ? 288 : 576);
     try_square(0);
 }

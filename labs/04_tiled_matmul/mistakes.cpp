@@ -91,7 +91,7 @@ static void add_tile_mistakes(misconceptions &known, const floats &M, const floa
              "last tile "
              "that hangs over the edge with zeros.",
              some(0, whole * side)});
-    // What the tile before left where the last one hangs over the edge.
+    // The last tile hangs over the edge and keeps elements of the one before.
     if (whole > 0 && whole < tiles)
         known.push_back(
             {"Elements that the tile before had left beyond the edge were multiplied too.",
@@ -140,7 +140,7 @@ misconceptions wrong_products(const floats &M, const floats &N, const shape &s)
                    wrong.name + " long; they have " + right + " elements.";
         };
         const char *next = "Row i of a j x k matrix begins at i * k, of a k x l matrix at i * l.";
-        // Where already the second row would lie beyond the end, wrong zeros have many causes.
+        // If even the second row lies beyond the end, wrong zeros have many causes.
         if (wrong.value != s.k && area(1, wrong.value) < M.size())
             known.push_back({taken("first", "k"), next, product(of_m, n)});
         if (wrong.value != s.l && area(1, wrong.value) < N.size())
@@ -193,7 +193,7 @@ misconceptions wrong_scalings(float alpha, const floats &A, const floats &B, flo
         {"alpha and beta were exchanged.", "alpha scales the product, beta the old C.",
          combined([=](double ab, double c) { return b * ab + a * c; })},
     };
-    // What has passed with whole factors, and fails with others.
+    // A submission that passes with whole factors and fails with others.
     auto cut = [&](const char *name, double value, auto how) {
         if (value != std::trunc(value))
             known.insert(known.begin(),

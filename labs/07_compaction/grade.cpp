@@ -214,7 +214,7 @@ static std::vector<misconception<float>> wrong_partitions(const floats &in)
     };
 }
 
-// What is wrong about a place: two elements got it, or it is too far on.
+// Hints for a wrong place: two elements got it, or it is too far on.
 static void hint_places()
 {
     hint_one_place("Two elements got one place: print how many are kept before each of the two, in "
@@ -345,11 +345,11 @@ static void expect_bits(const output<float> &got, const floats &want)
                "without computing with them.");
 }
 
-// What is raced.
+// The speed cases.
 
 // 2^26 elements and a ragged end, where seven times all arrays and naive's scratch fit the device.
-// `where_simulated`: some hundred thousand, so that adding up all before a tile costs more than a
-// few passes more.
+// `where_simulated`: some hundred thousand, so that adding up all elements before a tile costs more
+// than a few additional passes.
 static int raced_elements(int where_simulated)
 {
     if (simulated()) return where_simulated - 35;
@@ -357,8 +357,8 @@ static int raced_elements(int where_simulated)
     return static_cast<int>(most) / 4096 * 4096 - 35;
 }
 
-// Whether right(i, kept before i) for every i < n, where kept(i) says which are; on all cores.
-// `total` becomes how many are kept.
+// Returns whether right(i, kept before i) holds for every i < n, where kept(i) says which are kept;
+// on all cores. `total` becomes the number kept.
 template <class K, class F>
 static bool for_all_ranked(std::size_t n, K kept, std::size_t &total, F right)
 {
@@ -692,8 +692,8 @@ CORRECTNESS_CASE("partition: sizes around a warp, a block and a tile", 1)
     for (int n : awkward_sizes) try_partition(mixed(std::size_t(n), 0.5));
 }
 
-// Where NaN belongs, which is neither greater than 0 nor not greater by a comparison of its own:
-// places that stay empty where those that follow have theirs, or else as many at the end.
+// Hints for NaN, for which both x > 0 and x <= 0 are false: its places stay empty while those
+// behind it are filled, or as many stay empty at the end.
 static void hint_nan_left_out(const floats &partitioned)
 {
     std::vector<std::size_t> own, last;

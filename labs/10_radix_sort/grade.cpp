@@ -353,7 +353,7 @@ static std::vector<misconception<float>> wrong_floats(const output<float> &got,
 static std::vector<misconception<unsigned>>
 wrong_values(const output<unsigned> &got, const oracle::pairs &before, const oracle::pairs &want)
 {
-    // Whether each value is among those of its key.
+    // True if each value is among those of its key.
     auto with_its_key = [&got, &want] {
         uints found = got.values, right = want.values;
         for (std::size_t first = 0, last; first < right.size(); first = last) {
@@ -378,7 +378,7 @@ wrong_values(const output<unsigned> &got, const oracle::pairs &before, const ora
 
 // One call each. The places say how many elements past a 256-byte boundary an array begins.
 
-// What is sorted in place is not written at all where it is as it was before.
+// A sort in place counts as not written if the array is unchanged.
 template <class T> static void expect_changed(const char *function, const output<T> &got,
                                               const std::vector<T> &before,
                                               const std::vector<T> &want)
@@ -389,7 +389,7 @@ template <class T> static void expect_changed(const char *function, const output
         "Does a kernel run at all, and does it write its result? Is it left in scratch?");
 }
 
-// Of a sort in passes.
+// Hints for a sort in passes.
 static void order_is_kept()
 {
     hint_another_order("Each pass must leave keys of the same digit in the order in which it found "
@@ -417,7 +417,7 @@ static void places_are_told(const char *function)
                    "are written before they are added up.");
 }
 
-// Where it adds up counts of digits: 256 of them in each of 4 passes, and of many tiles more.
+// The host may add up counts of digits: 256 in each of 4 passes, for many tiles more.
 static void host_may_add_counts() { host_may_steer(0.5, 4 * 256 * sizeof(unsigned)); }
 
 static void try_warps(const uints &before, int at = 0)
@@ -491,7 +491,7 @@ static std::vector<uints> known_orders(std::size_t n)
     return {uints(n, 0xdeadbeef), up, down, few_keys(n, 3)};
 }
 
-// What is raced.
+// The speed cases.
 
 // 2^26 keys and a ragged end, where seven times all arrays and naive's scratch fit the device.
 static int raced_keys()
@@ -614,7 +614,7 @@ private:
             return i == 0 || turned(keys_[i - 1]) <= turned(keys_[i]);
         });
     }
-    // Of pairs: the values of equal keys rise, so that none is there twice, and each has its key.
+    // For pairs: the values of equal keys rise, so that none is there twice, and each has its key.
     bool is_permutation() const
     {
         if (what_ != task::pairs)
@@ -661,7 +661,7 @@ static counted_gate moved_bytes_a_key(const steps &most)
         "and do neighbouring lanes load, and store, neighbouring keys?");
 }
 
-// Whatever other blocks do beside it, for the show. Ours have 5 at most.
+// Other blocks that only seem to work do not help. Our versions have 5 at most.
 static counted_gate busiest_block()
 {
     return at_most(

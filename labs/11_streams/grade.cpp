@@ -47,7 +47,7 @@ static std::vector<misconception<float>> wrong_works(const floats &a, const floa
     };
 }
 
-// Where each wrong sum is that of other elements, of which ones; of few elements only.
+// If each wrong sum is that of other elements, says of which; for few elements only.
 static std::vector<misconception<float>> wrong_elements(const floats &a, const floats &b,
                                                         int rounds, const output<float> &c)
 {
@@ -197,7 +197,7 @@ static void try_diamond(std::size_t n, int rounds, int in_at = 0, int out_at = 0
     expect_equal(out, want.out, {}, [&] { return wrong_outs(want); });
 }
 
-// What is raced.
+// The speed cases.
 
 // Arrays of 2^25 elements, or fewer where memory is small.
 static std::size_t raced_elements()
@@ -336,7 +336,7 @@ public:
         // Few different values, which make the answer cheap to check.
         for (float &x : in_) x = float(random() % 64) / 64 - 0.5f;
     }
-    // work() multiplies twice a round.
+    // work() multiplies twice per round.
     static double multiplications() { return double(raced_values()) * (4.0 * raced_rounds() + 2); }
     const char *function() const override { return "diamond"; }
     std::vector<argument> arguments() override
@@ -364,7 +364,7 @@ public:
     }
 
 private:
-    // What becomes of each of the 64 values on either side.
+    // The results for each of the 64 values on either side.
     static std::pair<floats, floats> answers(int rounds)
     {
         floats kinds;

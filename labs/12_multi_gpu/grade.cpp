@@ -83,7 +83,7 @@ static auto part(floats &all, int n, int member)
 
 static std::vector<misconception<float>> wrong_broadcasts(const floats &before, int members, int n)
 {
-    // Of each buffer, which other one's contents it holds.
+    // For each buffer, the one whose contents it has.
     auto holding = [before, members, n](auto whose) {
         return [before, members, n, whose] {
             floats all = before, from = before;
@@ -121,8 +121,8 @@ static floats broadcast_of(const floats &before, int members, int n)
     return all;
 }
 
-// Where the last elements of each buffer alone are as they were, how many: fewer than members or
-// pieces leave over, and no element before them was. 0: something else is wrong.
+// Returns how many last elements of each buffer are unchanged, if they alone are, and they are
+// fewer than the members or pieces could leave over. 0: something else is wrong.
 static int left_over(const floats &got, const floats &before, const floats &want, int n)
 {
     int first = n;
@@ -405,7 +405,7 @@ static void try_merge(int width, int height, int count, int members)
     expect_work_of_kernels(3.0 * double(n));
 }
 
-// What is raced.
+// The speed cases.
 
 // On the simulator always four; else as many as there are, or two that share.
 static int raced_members()
@@ -851,7 +851,7 @@ CORRECTNESS_CASE("eliminate: no access to each other", 0.5)
 SPEED_CASE("eliminate: who works, who waits", 2, 0)
 {
     constexpr double n = 96;
-    // Of each of four members: to allocate, to hand over its columns, to bring them home, to free.
+    // For each of four members: to allocate, to send its columns, to copy them back, to free.
     constexpr double other_waits = 4 * 8;
     speed_gates gates;
     gates.counted = {

@@ -633,7 +633,7 @@ static void expect_energy_kept(std::size_t n)
            "the pull at the bodies' current positions, in the last of several steps as well?");
 }
 
-// What is raced.
+// The speed cases.
 
 // On a GPU enough for some milliseconds; not a multiple of a block or a tile.
 static int raced_bodies(bool stepping)

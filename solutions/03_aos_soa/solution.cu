@@ -106,9 +106,9 @@ constexpr int warps = block_size / 32;
 
 static int blocks_of_tiles(int n) { return (n + block_size - 1) / block_size; }
 
-// Where in a tile the float of particle p and field f lies. In plain rows of 16, a column would lie
-// in two banks. Exchanging the places within each row by p / 2 puts it in 32, and also a row's
-// floats stay apart.
+// The index in a tile of field f of particle p. In plain rows of 16, a column would lie in two
+// banks. Exchanging the places within each row by p / 2 spreads it over 32, and keeps a row's
+// floats apart, too.
 static __device__ int place(int p, int f) { return fields * p + (f ^ p / 2); }
 
 static __global__ void __launch_bounds__(block_size)

@@ -29,8 +29,8 @@ static __device__ void load4(float *to, const float *from)
     *reinterpret_cast<float4 *>(to) = *reinterpret_cast<const float4 *>(from);
 }
 
-// Where a thread's n-th row or column is: 4 together, the next 4 half a tile further on. So the
-// float4 that 16 threads read at once are neighbours.
+// The position of a thread's n-th row or column: 4 together, the next 4 half a tile further on. So
+// the float4 that 16 threads read at once are neighbours.
 static __device__ int of_thread(int thread, int n)
 {
     return thread * 4 + n % 4 + n / 4 * (tile / 2);

@@ -76,7 +76,7 @@ static __device__ void load4(float *to, const float *from)
     *reinterpret_cast<float4 *>(to) = *reinterpret_cast<const float4 *>(from);
 }
 
-// Where a thread's n-th row or column is: 4 together, the next 4 half a tile further on.
+// The position of a thread's n-th row or column: 4 together, the next 4 half a tile further on.
 static __device__ int of_thread(int thread, int n)
 {
     return thread * 4 + n % 4 + n / 4 * (tile / 2);

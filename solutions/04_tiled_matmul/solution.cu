@@ -95,7 +95,7 @@ private:
     int length_of_b_, remaining_; // the length of a row, and terms not yet fetched
 };
 
-// Where a thread's n-th row or column is, of those that begin at `first`: 4 together, then 4 more
+// The position of a thread's n-th row or column, counted from `first`: 4 together, then 4 more
 // beyond those of its warp's other lanes. So the lanes' float4 are neighbours.
 static __device__ int of_thread(int first, int n, int lanes)
 {

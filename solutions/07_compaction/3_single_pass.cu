@@ -198,7 +198,7 @@ static __global__ void __launch_bounds__(block_size)
     for (int k = 0; k < per_thread; ++k) {
         unsigned row = __ballot_sync(all_lanes, x[k] > 0);
         int i = first + 32 * k, before = to + __popc(row & lanes_below());
-        // Of the i elements before this one, i - before are not kept.
+        // i - before of the i elements before this one are not kept.
         if (i < n) out[x[k] > 0 ? before : all + i - before] = x[k];
         to += __popc(row);
     }

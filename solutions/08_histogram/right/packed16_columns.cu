@@ -9,7 +9,7 @@
 #include <cstdint>
 
 constexpr int threads = 512, words = 128; // words: of two bins each
-// Sixteen warps share a column; each adds at most 16 a round to one counter.
+// Sixteen warps share a column; each adds at most 16 per round to one counter.
 constexpr int rounds_until_full = 65535 / (threads / 32 * 16);
 
 static int blocks_for(size_t work)

@@ -313,7 +313,7 @@ void all_reduce(float *const *buffers, int n, int devices)
     for (const queue &one : q) one.wait();
 }
 
-// The host waits once a column, for the row of the pivot, and stops where there
+// The host waits once per column, for the row of the pivot, and stops where there
 // is none. What it has waited for needs no event.
 int eliminate(const double *augmented_host, int n, double *x_host, int devices)
 {
