@@ -19,7 +19,7 @@ struct counted_gate {
     std::function<double(const counted &)> value;
     bool at_least = true; // else: at most
     steps required;
-    std::string unit;    // "%", "bytes an element", "sectors a request"
+    std::string unit;    // "%", "bytes per element", "sectors per request"
     std::string meaning; // printed if missed: its meaning and the next thing to try
     // Printed instead of `meaning` if these counters show the cause; else empty.
     std::function<std::string(const counted &)> cause = {};

@@ -149,7 +149,7 @@ counted_gate bank_conflicts(double limit, std::string meaning)
 
 counted_gate conflicts_an_element(std::function<double()> elements, double limit)
 {
-    return at_most("bank conflicts an element", {limit}, "",
+    return at_most("bank conflicts per element", {limit}, "",
                    "Lanes of a warp that ask for different words of one bank wait for each other, "
                    "however many other requests are without a conflict.",
                    [elements = std::move(elements)](const counted &c) {
@@ -297,7 +297,7 @@ std::string missed_message(const counted_gate &gate, const counted &submission,
     auto per_request = [&](std::uint64_t n) {
         return static_cast<double>(n) / static_cast<double>(s->requests);
     };
-    return text + fmt::format(" The worst line is {}, in {}: a {} there moves {:.1f} sectors a "
+    return text + fmt::format(" The worst line is {}, in {}: a {} there moves {:.1f} sectors per "
                               "request, where {:.1f} would do.",
                               source_line_of(*s), s->kernel, s->store ? "store" : "load",
                               per_request(s->sectors), per_request(s->ideal_sectors));

@@ -25,8 +25,8 @@ bool holds_word(std::string_view text, std::string_view word); // not as a part 
 
 void replace_all(std::string &text, std::string_view from, std::string_view to);
 
-// Formats the value of a counter: 0.125 in "%" as "12.5 %", and 4 as "4 sectors a request"; without
-// a unit, the number alone.
+// Formats the value of a counter: 0.125 in "%" as "12.5 %", and 4 as "4 sectors per request";
+// without a unit, the number alone.
 std::string show_counted(double value, const std::string &unit);
 
 // Quotes a word for a shell if it contains blanks or special characters.

@@ -199,7 +199,7 @@ static void try_launch(int threads, bool possible)
            "launch_error returned " + std::to_string(error) + ", but the launch " +
                (possible ? "worked: its error is 0, cudaSuccess."
                          : "was refused: its error is 1, cudaErrorInvalidValue."),
-           possible ? "Is it the error of an earlier launch, which nobody fetched?"
+           possible ? "Is it the error of an earlier launch that was never fetched?"
                     : "A block has 1 to 1024 threads. Ask for the error after the launch, not "
                       "before it.");
 }
@@ -304,7 +304,7 @@ SPEED_CASE("block_sums: many threads add", 3, 0)
                                                                    double(c.warp_instructions)
                                                              : 0;
                               }),
-                     at_most("additions to one address, a block", {32}, "",
+                     at_most("additions to one address per block", {32}, "",
                              advice::sums_of_their_own, [](const counted &c) {
                                  return c.blocks ? double(c.atomic_same_address) / double(c.blocks)
                                                  : 0;

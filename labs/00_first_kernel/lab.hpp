@@ -39,8 +39,8 @@ void saxpy(float a, const float *x, float *y, int n);
 // Mirrors a picture: left becomes right.
 //   in, out: width * height each, one byte per pixel, width, height >= 1. The
 //   pixel in column x and row y is element y * width + x.
-//   The pixel in column x of `in` gets to column width - 1 - x of `out`, in the
-//   same row.
+//   The pixel in column x of `in` moves to column width - 1 - x of `out`, in
+//   the same row.
 // The lesson: blocks and grids with two dimensions.
 void mirror(const unsigned char *in, unsigned char *out, int width, int height);
 

@@ -1,4 +1,4 @@
-// Tells a wrong answer of lab 00 from its cause: each mistake as an answer of its own.
+// Recognises the cause of a wrong answer of lab 00 by computing what each known mistake would give.
 #include "mistakes.hpp"
 #include "lab.hpp"
 
@@ -82,7 +82,7 @@ std::vector<misconception<unsigned char>> wrong_mirrors(const bytes &in, int wid
     };
     return {
         {"The picture is as it was.",
-         "The pixel in column x gets to column width - 1 - x, counted from 0.",
+         "The pixel in column x moves to column width - 1 - x, counted from 0.",
          from([=](int x, int y) { return y * width + x; })},
         {"The picture was turned upside down.",
          "Left and right change places, so it is x, not y, that is subtracted.",
@@ -122,7 +122,7 @@ std::vector<misconception<float>> wrong_differences(const floats &in)
 std::vector<misconception<int>> wrong_reversals(const ints &data)
 {
     return {{"The elements are where they were.",
-             "Which element of `copy` belongs at place t? The first one gets to the end.",
+             "Which element of `copy` belongs at place t? The first one moves to the end.",
              each<int>(data.size(), [&data](std::size_t i) { return data[i]; })}};
 }
 

@@ -1,5 +1,4 @@
-// Wrong answers of lab 00 that the grader knows by sight, and its advice where a kernel goes
-// astray.
+// The wrong answers of lab 00 that the grader recognises, and its advice for kernels that go wrong.
 #pragma once
 
 #include "grader/grading.hpp"
@@ -12,7 +11,7 @@ using floats = std::vector<float>;
 using ints = std::vector<int>;
 
 std::vector<grading::misconception<int>> wrong_numbers();
-// Of saxpy, whose inputs were a, x and y, and whose result is `got`.
+// Known wrong results of saxpy, for the inputs a, x and y and the result `got`.
 std::vector<grading::misconception<float>> wrong_saxpy(float a, const floats &x, const floats &y,
                                                        const floats &got);
 std::vector<grading::misconception<unsigned char>> wrong_mirrors(const bytes &in, int width,
@@ -41,8 +40,8 @@ inline constexpr const char *guard =
     "This thread has no element: the blocks have more threads together than there are "
     "elements. Let it do nothing: the store needs the condition i < n.";
 inline constexpr const char *shared_elements =
-    "Threads of different blocks have the same i: all blocks work on the same "
-    "elements, and nobody has those from element 256 on. How many threads are there "
+    "Threads of different blocks have the same i: all blocks work on the same elements, and no "
+    "thread has those from element 256 on. How many threads are there "
     "in the blocks before this one? blockIdx.x is the number of those blocks, "
     "blockDim.x the number of threads in each.";
 inline constexpr const char *both_coordinates =
@@ -58,14 +57,14 @@ inline constexpr const char *five_steps =
     "The steps: allocate, copy there, launch, copy back, free.";
 inline constexpr const char *copy_back =
     "A kernel ran, and its result lies in device memory. cudaMemcpy with "
-    "cudaMemcpyDeviceToHost brings it to y_host; its first argument is the target.";
+    "cudaMemcpyDeviceToHost copies it to y_host; its first argument is the target.";
 inline constexpr const char *free_both =
     "Call cudaFree for each pointer that cudaMalloc gave you, at the end of the "
     "function.";
 inline constexpr const char *clear_the_error =
-    "That the launch was refused is right here. Its error is still in the runtime, "
-    "where a later check finds it and blames another kernel: which call returns the "
-    "error and clears it? cudaPeekAtLastError only looks.";
+    "The launch was refused, as it should be. But its error is still in the runtime, where a later "
+    "check finds it and blames another kernel: which call returns the error and clears it? "
+    "cudaPeekAtLastError only looks.";
 inline constexpr const char *last_difference =
     "Which is the last i for which in[i + 1] and out[i] exist? Change the condition "
     "so that no larger one gets through.";
@@ -79,8 +78,8 @@ inline constexpr const char *wait_in_the_loop =
     "the block must wait at a barrier between two steps, so it stands in the loop.";
 inline constexpr const char *all_must_come =
     "A barrier in a branch, or behind a return, is reached by some threads, which may "
-    "then wait for the others for ever. All threads of the block must come to it: put it "
-    "before the condition.";
+    "then wait for the others for ever. All threads of the block must reach it: put it before the "
+    "condition.";
 inline constexpr const char *many_at_work =
     "Threads run in groups of 32, and in most steps of this kernel few of them work: "
     "they wait for one that adds many elements alone. Let half of the threads add one "

@@ -64,7 +64,7 @@ void saxpy(float a, const float *x, float *y, int n)
 static __global__ void mirror_pixels(const unsigned char *in, unsigned char *out, int width,
                                      int height)
 {
-    // TODO 5 (mirror): Each thread must bring one pixel to its place. x runs
+    // TODO 5 (mirror): Each thread must move one pixel to its place. x runs
     // along a row, y counts the rows, and some threads lie outside the picture.
 }
 

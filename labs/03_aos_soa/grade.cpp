@@ -41,7 +41,7 @@ static layout layout_for(task what)
     return known_layout("distance_some_layout", CALL(distance_some_layout));
 }
 
-// For messages: a layout is a matrix, a particle a row or a column of it.
+// For messages: a layout is a matrix, and a particle is a row or a column of it.
 static extents shape(layout form, std::size_t n)
 {
     return form == layout::aos ? extents{n, fields} : extents{fields, n};
@@ -75,9 +75,9 @@ static float3 random_place(float most)
 static void hint_columns(layout form)
 {
     if (form == layout::soa)
-        hint_past_the_end("Is each thread stopped that has no particle of its own? If it is: field "
+        hint_past_the_end("Does every thread without a particle do nothing? If so: field "
                           "f of particle i is float n * f + i, where n is the number of particles, "
-                          "not that of threads. By what is f multiplied here?",
+                          "not that of threads. What is f multiplied by here?",
                           "particles");
 }
 
@@ -94,11 +94,11 @@ static void try_drift(const floats &aos, float dt)
     expect(!same || !moves || !kernels_stored(), verdict::WRONG_ANSWER,
            "drift returned, and every particle is where it was, though a kernel stored floats.",
            "It stored what was there before, as if the step were 0: is vx * dt computed in float, "
-           "with dt a float all the way, and is it added to what is stored?");
+           "with dt a float all the way, and is it added to the old x?");
     expect_changed_in_place(!same || !moves, "drift returned, and every particle is where it was.",
                             "Does a kernel run at all, and does it write its result? If it does, "
                             "is dt a float all the way to it?");
-    // Of what does not move, the bound is its last bit.
+    // Fields that do not move may be off in the last bit.
     oracle::moved moved = oracle::drift(aos, dt);
     std::vector<double> want(given.begin(), given.end()), magnitude(given.size());
     for (std::size_t i = 0; i < n; ++i) {
@@ -176,9 +176,9 @@ static void expect_last_of_all_found()
     output<float> out(1);
     auto call = [&] { CALL(distance_some, particles, most, float3{1, 2, 3}, which, 1, out); };
     expect(reads_on("particles", call), verdict::WRONG_ANSWER,
-           "Asked for particle 2^26 - 1 of 2^26, distance_some read none that lies behind the "
-           "first ones.",
-           "Does its place, counted in floats or in bytes, fit the type that it is computed in?");
+           "Asked for particle 2^26 - 1 of 2^26, distance_some read no particle beyond the first "
+           "ones.",
+           "Does its index, counted in floats or in bytes, fit the type that it is computed in?");
 }
 
 static void try_transpose(int rows, int cols, int in_at = 0, int out_at = 0)
@@ -215,7 +215,7 @@ static floats random_particles(int n) { return random_floats(std::size_t(n) * fi
 
 static numbers random_numbers(int k, int n) { return random_ints(std::size_t(k), 0, n - 1); }
 
-// Around warps, tiles and blocks.
+// Sizes around warps, tiles and blocks.
 static const int awkward_sizes[] = {1,   2,   7,   8,   9,   15,   16,   17,  31,
                                     32,  33,  63,  65,  127, 129,  255,  256, 257,
                                     511, 513, 767, 769, 991, 1023, 1025, 1543};
@@ -365,7 +365,7 @@ private:
     output<float> particles_;
 };
 
-// Of all particles, or of one in sixteen.
+// Measures the distances of all particles, or of one in sixteen.
 class measuring : public workload {
 public:
     measuring(std::mt19937_64 &random, layout form, task what)
@@ -516,27 +516,29 @@ template <class F> static void race_in_layouts(task what, F in, const speed_gate
 
 static const char *const whole_sectors =
     "Memory moves in sectors of 32 bytes. Which fields share a sector with those you need, and are "
-    "they needed, too? A particle by itself takes a sector of each column, and of a struct one.";
+    "they needed, too? A particle far from the others takes one sector of each column, but only "
+    "one of a struct.";
 
 static counted_gate bytes_a_particle(double most)
 {
-    return at_most("compulsory bytes a particle", {most}, "bytes", whole_sectors,
+    return at_most("compulsory bytes per particle", {most}, "bytes", whole_sectors,
                    [](const counted &c) { return double(c.compulsory_bytes) / raced_particles(); });
 }
 
-// What lanes far apart ask for in a column is no more compulsory than what neighbours ask for.
+// Lanes far apart in a column have no more compulsory bytes than neighbours, so this gate counts
+// all bytes moved.
 static counted_gate bytes_moved_a_particle(double most)
 {
     return moved_bytes(
-        "a particle", [] { return double(raced_particles()); }, {most},
-        "A column helps where neighbouring lanes take neighbouring particles: a "
-        "warp moves every sector that one of its lanes asks for.");
+        "per particle", [] { return double(raced_particles()); }, {most},
+        "A column helps where neighbouring lanes handle neighbouring particles: a warp moves every "
+        "sector that one of its lanes asks for.");
 }
 
 // Without the 8 of the index and the result.
 static counted_gate bytes_a_chosen_particle(double most)
 {
-    return at_most("compulsory bytes a chosen particle", {most}, "bytes", whole_sectors,
+    return at_most("compulsory bytes per chosen particle", {most}, "bytes", whole_sectors,
                    [](const counted &c) {
                        return double(c.compulsory_bytes) / (raced_particles() / 16 - 35) - 8;
                    });
@@ -555,13 +557,13 @@ static speed_gates conversion_gates()
         used_by_loads(0.95),
         used_by_stores(0.95),
         moved_bytes(
-            "a particle", [] { return double(converting::particles()); },
+            "per particle", [] { return double(converting::particles()); },
             {2 * sizeof(particle) + 7.0},
-            "A particle is loaded once and stored once, whatever way it takes."),
-        at_most("sectors loaded a particle", {2.05}, "sectors",
+            "A particle should be loaded once and stored once, by whatever path."),
+        at_most("sectors loaded per particle", {2.05}, "sectors",
                 "A particle fills two sectors; load them once.",
                 [=](const counted &c) { return a_particle(c.load_sectors); }),
-        at_most("sectors stored a particle", {2.05}, "sectors",
+        at_most("sectors stored per particle", {2.05}, "sectors",
                 "A particle fills two sectors; store them once.",
                 [=](const counted &c) { return a_particle(c.store_sectors); }),
         bank_conflicts(2, "Which word of the tile does each lane of a warp ask for at that line? "
@@ -602,9 +604,9 @@ SPEED_CASE("drift: speed", 6, 3)
     gates.copy = {0.60, 0.75, 0.90}; // plain columns reach 0.80 on an H200
     gates.counted = {bytes_a_particle(13), bytes_moved_a_particle(24), lanes_at_work(),
                      blocks_share(least_share)};
-    gates.too_slow = "A step needs two fields of sixteen. Which layout brings them without the "
-                     "rest? Where it is chosen, more bytes on their way help: several particles a "
-                     "thread.";
+    gates.too_slow =
+        "A step needs two fields of sixteen. Which layout moves them without the rest? With that "
+        "layout, more bytes in flight help: several particles per thread.";
     auto in = [](layout form) -> make_workload {
         return [form](std::mt19937_64 &random) { return std::make_unique<drifting>(random, form); };
     };
@@ -653,7 +655,7 @@ SPEED_CASE("distance_all: speed", 3.5, 2)
     gates.counted = {bytes_a_particle(17), bytes_moved_a_particle(32), lanes_at_work(),
                      blocks_share(least_share)};
     gates.too_slow = "A distance needs three fields of eight that share a sector. Which layout "
-                     "brings them without the rest?";
+                     "moves them without the rest?";
     race_in_layouts(task::distance_all, distances_in(task::distance_all), gates);
 }
 
@@ -700,7 +702,7 @@ SPEED_CASE("distance_some: speed", 4, 2)
     gates.counted = {bytes_a_chosen_particle(34),
                      // a float at a time, as naive does, 104
                      moved_bytes(
-                         "a chosen particle", [] { return raced_particles() / 16 - 35.0; }, {130},
+                         "per chosen particle", [] { return raced_particles() / 16 - 35.0; }, {130},
                          whole_sectors),
                      lanes_at_work()}; // so few that one block may have all of them
     gates.too_slow = "Particles far apart share no sector. In which layout do x, y and z of one "
@@ -741,16 +743,16 @@ SPEED_CASE("transpose: speed", 4.5, 3)
         used_by_loads(0.95),
         used_by_stores(0.95),
         moved_bytes(
-            "an element", [] { return double(transposing::elements()); }, {9.6},
-            "Every element is loaded once and stored once, whatever way it takes."),
+            "per element", [] { return double(transposing::elements()); }, {9.6},
+            "Every element should be loaded once and stored once, by whatever path."),
         bank_conflicts(1.1, "Which word of the tile does each lane of a warp ask for at that line? "
                             "Take these numbers modulo 32: lanes that agree, but ask for different "
                             "words, wait for each other."),
         conflicts_an_element([] { return double(transposing::elements()); }, 0.03),
         lanes_at_work(),
         blocks_share(1.5)}; // tiles of 64 x 128 have three blocks
-    gates.too_slow = "Read rows and write rows: a tile in shared memory turns them. And look which "
-                     "banks the lanes of a warp meet in.";
+    gates.too_slow = "Read rows and write rows: the transposition happens in a tile in shared "
+                     "memory. And check in which banks the lanes of a warp collide.";
     race([](std::mt19937_64 &random) { return std::make_unique<transposing>(random); }, gates);
 }
 
@@ -770,7 +772,7 @@ static void expect_bits(const output<float> &got, const floats &want)
                verdict::WRONG_ANSWER,
                "Element " + std::to_string(i) + " is " + shown_bits(got[i]) + ", and should be " +
                    shown_bits(want[i]) + ", bit by bit.",
-               "Copy the floats, do not compute with them: load and store them as they are. A "
+               "Copy the floats without computing with them: load and store them as they are. A "
                "texture, too, alters the bits of a NaN.");
 }
 

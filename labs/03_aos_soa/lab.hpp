@@ -15,8 +15,7 @@
 
 #include <vector_types.h> // float3
 
-// What is known of one particle: 16 floats, its fields 0 to 15. Two sectors of
-// 32 bytes.
+// One particle: 16 floats, its fields 0 to 15, in two sectors of 32 bytes.
 struct particle {
     float x, y, z, radius, red, green, blue, opacity;
     float vx, vy, vz, mass, charge, temperature, drag, age;
@@ -32,23 +31,23 @@ enum class layout : int {
          // float n * f + i
 };
 
-// Moves each particle along x: x += vx * dt. Nothing else of it changes.
+// Moves each particle along x: x += vx * dt. No other field changes.
 //   particles: n particles in the layout that drift_layout, on the host,
-//   returns, the same one each time. The grader brings them into it before the
-//   call; that takes no time of yours. So it is for the next two functions.
+//   returns, the same one each time. The grader arranges them so before the
+//   call, outside the measured time. The same holds for the next two functions.
 layout drift_layout();
 void drift(float *particles, int n, float dt);
 
-// How far is each particle from one place?
+// Computes the distance of each particle from one point.
 //   out: n. out[i] is the distance of particle i from `centre`.
 layout distance_all_layout();
 void distance_all(const float *particles, int n, float3 centre, float *out);
 
-// How far are some of them?
+// Computes the distances of some of the particles.
 //   which, out: k each. out[j] is the distance of particle which[j] from
 //   `centre`. The numbers in `which` are at least 0 and less than n, in no
-//   order; some may occur more than once. k has nothing to do with n; it is
-//   at most 2^30.
+//   order; some may occur more than once. k does not depend on n; it is at most
+//   2^30.
 layout distance_some_layout();
 void distance_some(const float *particles, int n, float3 centre, const int *which, int k,
                    float *out);
@@ -58,7 +57,7 @@ void distance_some(const float *particles, int n, float3 centre, const int *whic
 //   out[c * rows + r] = in[r * cols + c].
 void transpose(const float *in, float *out, int rows, int cols);
 
-// Brings n particles from one layout into the other, bit by bit.
+// Converts n particles from one layout into the other, bit by bit.
 //   aos, soa: 16 * n floats each.
 void to_soa(const float *aos, float *soa, int n);
 void to_aos(const float *soa, float *aos, int n);

@@ -1,4 +1,4 @@
-// Tells a wrong answer of lab 03 from its cause.
+// Recognises the cause of a wrong answer of lab 03.
 #include "mistakes.hpp"
 #include "oracle.hpp"
 
@@ -38,9 +38,9 @@ std::vector<misconception<float>> wrong_drifts(const floats &given, layout form,
     return {
         {wrong_layout, wrong_layout_hint,
          moved(other(form), [dt](float *p) { p[field_x] += p[field_vx] * dt; })},
-        {"x was moved by vx, whatever the time.", "A step lasts dt: x += vx * dt.",
+        {"x was moved by vx, without dt.", "A step lasts dt: x += vx * dt.",
          moved(form, [](float *p) { p[field_x] += p[field_vx]; })},
-        {"The step was left in vx.", "Only x changes; a step is nobody's but the thread's own.",
+        {"The step was left in vx.", "Only x changes: keep the step in a local variable.",
          moved(form,
                [dt](float *p) {
                    p[field_vx] *= dt;
@@ -48,14 +48,15 @@ std::vector<misconception<float>> wrong_drifts(const floats &given, layout form,
                })},
         {"x was set to the step, not moved by it.", "x += vx * dt.",
          moved(form, [dt](float *p) { p[field_x] = p[field_vx] * dt; })},
-        {"The time was cut to a whole number.", "dt is a float, on its whole way to the thread.",
+        {"dt was truncated to a whole number.",
+         "dt is a float: keep it one in every argument on its way to the kernel.",
          moved(form, [dt](float *p) { p[field_x] += p[field_vx] * std::trunc(dt); })},
         {"The field after the right one was taken for vx.", "vx is field 8, counted from 0.",
          moved(form, [dt](float *p) { p[field_x] += p[field_vx + 1] * dt; })},
     };
 }
 
-// Of the particles in `chosen`, in that order.
+// For the particles in `chosen`, in that order.
 std::vector<misconception<float>> wrong_distances(const floats &given, layout form, float3 centre,
                                                   const numbers &chosen)
 {
@@ -111,7 +112,7 @@ std::vector<misconception<float>> wrong_distances(const floats &given, layout fo
     return known;
 }
 
-// Of a conversion, by what it was given.
+// For a conversion of `given`.
 std::vector<misconception<float>> wrong_conversions(const floats &given)
 {
     return {{"The floats were copied in the order they had.",

@@ -1,4 +1,4 @@
-// Wrong answers of lab 03 that the grader knows by sight.
+// The wrong answers of lab 03 that the grader recognises.
 #pragma once
 
 #include "grader/grading.hpp"

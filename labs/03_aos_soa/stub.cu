@@ -1,8 +1,8 @@
 // Lab 03, layouts: the file to edit. What each function must do: lab.hpp. The
 // lesson: handouts/03_aos_soa.md. Stuck at a TODO: hints.md.
 //
-// Every launch below is in place, with a thread a particle, and rounds its grid
-// up. Change launches where your idea needs it.
+// Every launch below is in place, with one thread per particle, and rounds its
+// grid up. Change launches where your idea needs it.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -24,9 +24,9 @@ layout drift_layout()
 static __global__ void move_particles(float *particles, int n, float dt)
 {
     // TODO 2 (drift): Compute this thread's i; find x and vx of particle i in
-    // the layout you chose; add vx * dt to x. Leave out what lies beyond n.
-    // When everything else passes: let a thread have several particles,
-    // block_size apart, and load all it needs of them before it stores one.
+    // the layout you chose; add vx * dt to x. Threads beyond n do nothing.
+    // When everything else passes: let each thread have several particles,
+    // block_size apart, and load all the fields it needs before it stores one.
 }
 
 void drift(float *particles, int n, float dt)
@@ -71,7 +71,7 @@ layout distance_some_layout()
     return mine;
 }
 
-// A thread an element of `which`.
+// One thread per element of `which`.
 static __global__ void measure_some(const float *particles, int n, float3 centre, const int *which,
                                     int k, float *out)
 {
@@ -99,7 +99,7 @@ static __global__ void transpose_tiles(const float *in, float *out, int rows, in
     [[maybe_unused]] int x = threadIdx.x % tile_size, y = threadIdx.x / tile_size;
     // TODO 7 (transpose): out must hold the tile's columns as rows. Neighbouring
     // lanes must load neighbours and store neighbours, by way of a tile in
-    // shared memory, of which no column may lie in a single bank.
+    // shared memory, no column of which may lie in a single bank.
 }
 
 void transpose(const float *in, float *out, int rows, int cols)
@@ -110,15 +110,15 @@ void transpose(const float *in, float *out, int rows, int cols)
     check_launch("transpose_tiles");
 }
 
-// Before the barrier and after it a thread has different floats. A block owns
+// A thread handles different floats before and after the barrier. A block owns
 // block_size particles, fewer at the end.
 static __global__ void split_particles(const float *aos, float *soa, int n)
 {
-    // TODO 8 (to_soa): Declare a tile in shared memory with a row a particle.
-    // Bring the block's floats into it in the order in which they lie in `aos`,
-    // neighbours by neighbouring lanes. After a barrier, let each thread store
-    // the fields of one particle to `soa`, one field after the other. How long
-    // must a row be, so that 32 rows do not begin in two banks?
+    // TODO 8 (to_soa): Declare a tile in shared memory with one row per
+    // particle. Load the block's floats into it in the order of `aos`, with
+    // neighbouring lanes on neighbouring floats. After a barrier, let each
+    // thread store the fields of one particle to `soa`, one field after the
+    // other. How long must a row be, so that 32 rows begin in 32 banks?
 }
 
 void to_soa(const float *aos, float *soa, int n)
@@ -130,7 +130,7 @@ void to_soa(const float *aos, float *soa, int n)
 
 static __global__ void join_particles(const float *soa, float *aos, int n)
 {
-    // TODO 9 (to_aos): The same the other way round.
+    // TODO 9 (to_aos): The same in the other direction.
 }
 
 void to_aos(const float *soa, float *aos, int n)

@@ -66,15 +66,15 @@ static void say_what_reading_C_means()
                             "sgemm");
 }
 
-// Whose mistake it is, nobody knows yet: what the one passes, or what the other makes of it.
+// The mistake may be in the call by matmul or in sgemm; this message must serve both.
 static void say_what_reading_P_means()
 {
-    reading_an_output_means("matmul has no use for what P holds: that may be anything, NaN "
-                            "included.",
-                            "If matmul is sgemm with other factors: is beta 0 in that call, and "
-                            "is C left unread where beta is 0? 0 times NaN is NaN, and so is 0 "
-                            "times infinity.",
-                            "sgemm");
+    reading_an_output_means(
+        "matmul must not use the old contents of P: they may be anything, NaN included.",
+        "If matmul is sgemm with other factors: is beta 0 in that call, and "
+        "is C left unread where beta is 0? 0 times NaN is NaN, and so is 0 "
+        "times infinity.",
+        "sgemm");
 }
 
 static void try_matmul(const shape &s, bool whole = true, const places &at = {})
@@ -83,7 +83,7 @@ static void try_matmul(const shape &s, bool whole = true, const places &at = {})
     output<float> P(area(s.j, s.l));
     P.row = std::size_t(s.l);
     say_what_reading_P_means();
-    hint_past_the_end("Each matrix has its own length of rows, and each index its own bound: M is "
+    hint_past_the_end("Each matrix has its own row length, and each index its own bound: M is "
                       "j x k, N is k x l, P is j x l.");
     CALL(matmul, misaligned(M, at.first), misaligned(N, at.second), misaligned(P, at.result), s.j,
          s.k, s.l);
@@ -110,7 +110,7 @@ static void try_sgemm(const factors &f, const shape &s, const floats &before, bo
     C.row = std::size_t(s.l);
     reading_an_output_means({}, {}, {}); // C may be read
     if (f.beta == 0) say_what_reading_C_means();
-    hint_past_the_end("Each matrix has its own length of rows, and each index its own bound: A is "
+    hint_past_the_end("Each matrix has its own row length, and each index its own bound: A is "
                       "j x k, B is k x l, C is j x l.");
     CALL(sgemm, f.alpha, misaligned(A, at.first), misaligned(B, at.second), f.beta,
          misaligned(C, at.result), s.j, s.k, s.l);
@@ -139,7 +139,7 @@ static const shape wide_and_tall[] = {{1, 300, 1}, {2, 3, 301}, {301, 3, 2},
 static const shape longest[] = {{70000, 1, 2}, {2, 1, 70000}};
 static const shape with_nothing[] = {{0, 3, 4}, {3, 4, 0}, {0, 0, 0}};
 
-// What is raced. On a GPU two or three workers hold five sets of arguments each.
+// The speed cases. On a GPU two or three workers hold five sets of arguments each.
 
 // New values for a stretch of `values` somewhere.
 static std::span<std::byte> renew(floats &values, std::mt19937_64 &random)
@@ -151,8 +151,8 @@ static std::span<std::byte> renew(floats &values, std::mt19937_64 &random)
     return std::as_writable_bytes(stretch);
 }
 
-// Turns the signs of random rows of `values`. The product is another one then, and all of it: what
-// is known of the one before helps no more than by half.
+// Flips the signs of random rows of `values`, which changes the whole product, so that results kept
+// from an earlier call are of little use.
 static std::span<std::byte> turn_rows(floats &values, int rows, int cols, std::mt19937_64 &random)
 {
     std::vector<bool> turned(static_cast<std::size_t>(rows));
@@ -249,7 +249,8 @@ private:
         signs_.resize(s_.j);
         for (float &sign : signs_) sign = random() % 2 ? 1.0f : -1.0f;
     }
-    // Of an element, when k terms in [-1, 1) are added one after the other: u * k / sqrt(54).
+    // The error of an element when k terms in [-1, 1) are added one after the other: u * k /
+    // sqrt(54).
     double usual_error() const { return std::ldexp(s_.k, -24) / std::sqrt(54.0); }
 
     [[noreturn]] void end_at_column(int col)
@@ -319,9 +320,9 @@ static double multiply_adds(enum function what)
 static counted_gate sectors_a_multiply_add(enum function what)
 {
     counted_gate gate =
-        at_most("sectors a multiply-add", {0.02}, "",
+        at_most("sectors per multiply-add", {0.02}, "",
                 "Every element is loaded from global memory for each sum that it is part of. Let "
-                "the threads of a block bring a tile to shared memory together, and take their "
+                "the threads of a block load a tile into shared memory together, and take their "
                 "terms from there.",
                 [=](const counted &c) { return moved_sectors(c) / multiply_adds(what); });
     // Loads that would do if lanes had neighbours.
@@ -329,7 +330,8 @@ static counted_gate sectors_a_multiply_add(enum function what)
         const double needed = double(c.load_ideal_sectors + c.store_sectors);
         const bool tiled = needed / multiply_adds(what) <= 0.03 && c.shared_wavefronts > 0;
         if (!tiled || c.load_sectors < 2 * c.load_ideal_sectors) return {};
-        return "The loads ask for few floats, but each lane's lies in a sector of its own: do "
+        return "The loads request few floats, but each lane's float lies in a sector of its own: "
+               "do "
                "neighbouring lanes, whose threadIdx.x differs by one, load from neighbouring "
                "columns of one row?";
     };
@@ -339,7 +341,7 @@ static counted_gate sectors_a_multiply_add(enum function what)
 static counted_gate wavefronts_a_multiply_add(enum function what)
 {
     return at_most(
-        "shared wavefronts a multiply-add", {0.08}, "", // a padded tile of 16 has 0.0703
+        "shared wavefronts per multiply-add", {0.08}, "", // a padded tile of 16 has 0.0703
         "Lanes of a warp ask one bank of shared memory for different words, and are "
         "served one after the other. Let neighbouring lanes take neighbouring columns, "
         "or the same word.",
@@ -348,11 +350,10 @@ static counted_gate wavefronts_a_multiply_add(enum function what)
 
 static counted_gate accesses_a_multiply_add(enum function what)
 {
-    return at_most(
-        "accesses a multiply-add", {0.045, 0.025, 0.015}, "",
-        "Each multiply-add takes two floats from memory, shared or not, and the units that "
-        "fetch them are busier than those that multiply.",
-        [=](const counted &c) { return accesses(c) / multiply_adds(what); });
+    return at_most("accesses per multiply-add", {0.045, 0.025, 0.015}, "",
+                   "Each multiply-add takes two floats from memory, shared or global, and the "
+                   "units that load them are busier than those that multiply.",
+                   [=](const counted &c) { return accesses(c) / multiply_adds(what); });
 }
 
 // Tiles of 256 x 128, of which two cover these products, and one of those may be half empty.
@@ -367,8 +368,8 @@ static speed_gates gates_of(enum function what)
     gates.counted = {sectors_a_multiply_add(what), accesses_a_multiply_add(what), lanes_at_work(),
                      blocks_share(least_share)};
     gates.too_slow = "A tile in shared memory is right, but not yet fast. Let each thread compute "
-                     "several elements, 8 below each other, then 8 x 8, so that a float, once in a "
-                     "register, serves several sums.";
+                     "several elements, first 8 of one column, then 8 x 8, so that a float, once "
+                     "in a register, serves several sums.";
     return gates;
 }
 
@@ -379,8 +380,9 @@ CORRECTNESS_CASE("matmul_square: several tiles", 1.5)
     try_square(64);
     try_square(96, false);
     try_square(160);
-    // Where blocks take tile after tile: more tiles than blocks that run at once, on the simulator
-    // of 128 rows and columns, on a GPU of 32 (an H200 runs 264 blocks of 1024 threads).
+    // For blocks that take tile after tile: more tiles than blocks that run at once, on the
+    // simulator tiles of 128 rows and columns, on a GPU of 32 (an H200 runs 264 blocks of 1024
+    // threads).
     try_square(simulated() ? 288 : 576);
     try_square(0);
 }

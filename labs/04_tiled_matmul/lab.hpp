@@ -16,8 +16,7 @@
 // Multiplies two square matrices.
 //   M, N, P: width x width, width a multiple of 32.
 //   P[r * width + c] = sum over i of M[r * width + i] * N[i * width + c].
-// The lesson: what a block shares, it loads once; and why that needs two
-// barriers.
+// The lesson: a block loads shared elements once, and that needs two barriers.
 void matmul_square(const float *M, const float *N, float *P, int width);
 
 // Multiplies two matrices of any size.
@@ -33,6 +32,6 @@ void matmul(const float *M, const float *N, float *P, int j, int k, int l);
 //   A: j x k, B: k x l, C: j x l, changed in place.
 //   C[r * l + c] = alpha * (sum over i < k of A[r * k + i] * B[i * l + c])
 //                + beta * C[r * l + c].
-// When beta is 0, C is only written: whatever it held, NaN included, leaves no
+// When beta is 0, C is only written: its old values, NaN included, leave no
 // trace.
 void sgemm(float alpha, const float *A, const float *B, float beta, float *C, int j, int k, int l);

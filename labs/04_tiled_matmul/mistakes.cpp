@@ -1,4 +1,5 @@
-// Tells a wrong product of lab 04 from its cause: each mistake as a product of its own.
+// Recognises the cause of a wrong product of lab 04 by computing what each known mistake would
+// give.
 #include "mistakes.hpp"
 #include "oracle.hpp"
 
@@ -70,37 +71,39 @@ static void add_tile_mistakes(misconceptions &known, const floats &M, const floa
     }
     if (tiles > 1) {
         known.push_back({"Only the last " + size + " terms of each sum are there.",
-                         "The sum lives across all tiles: set it to 0 before the first, and "
+                         "The sum must last across all tiles: set it to 0 before the first, and "
                          "multiply each tile before the next is loaded over it.",
                          some(last, s.k)});
         known.push_back({"Every tile was multiplied as if it were the last one.",
-                         "Loading and multiplying belong in one loop: what a tile held is gone "
-                         "when the next is loaded over it.",
+                         "Loading and multiplying belong in one loop: a tile is gone when the next "
+                         "is loaded over it.",
                          some(last, s.k, tiles)});
         known.push_back({"Only the first " + size + " terms of each sum are there.",
                          "A block goes through all tiles along its rows of the first matrix: how "
-                         "often does the loop come round, and where does the last tile begin?",
+                         "many iterations does the loop have, and where does the last tile begin?",
                          some(0, side)});
     }
     // A product without any whole tile would be 0, which is said for any cause.
     if (whole > 0 && whole < tiles)
         known.push_back(
             {"The last " + std::to_string(s.k - whole * side) + " terms of each sum are missing.",
-             "k / tile tiles leave the rest out: round up, and fill the part of the last tile "
+             "k / tile rounds down and leaves out the rest: round up, and fill the part of the "
+             "last tile "
              "that hangs over the edge with zeros.",
              some(0, whole * side)});
-    // What the tile before left where the last one hangs over the edge.
+    // The last tile hangs over the edge and keeps elements of the one before.
     if (whole > 0 && whole < tiles)
-        known.push_back({"What the tile before had left beyond the edge was multiplied too.",
-                         "Fill the part of a tile that hangs over the edge with zeros, each time.",
-                         each_element(s, [=, &M, &N](int row, int col) {
-                             double sum = 0;
-                             for (int i = 0; i < tiles * side; ++i) {
-                                 int term = i < s.k ? i : i - side;
-                                 sum += at(M, area(row, s.k) + term) * at(N, area(term, s.l) + col);
-                             }
-                             return sum;
-                         })});
+        known.push_back(
+            {"Elements that the tile before had left beyond the edge were multiplied too.",
+             "Fill the part of a tile that hangs over the edge with zeros, each time.",
+             each_element(s, [=, &M, &N](int row, int col) {
+                 double sum = 0;
+                 for (int i = 0; i < tiles * side; ++i) {
+                     int term = i < s.k ? i : i - side;
+                     sum += at(M, area(row, s.k) + term) * at(N, area(term, s.l) + col);
+                 }
+                 return sum;
+             })});
 }
 
 misconceptions wrong_products(const floats &M, const floats &N, const shape &s)
@@ -137,7 +140,7 @@ misconceptions wrong_products(const floats &M, const floats &N, const shape &s)
                    wrong.name + " long; they have " + right + " elements.";
         };
         const char *next = "Row i of a j x k matrix begins at i * k, of a k x l matrix at i * l.";
-        // Where already the second row would lie beyond the end, wrong zeros have many causes.
+        // If even the second row lies beyond the end, wrong zeros have many causes.
         if (wrong.value != s.k && area(1, wrong.value) < M.size())
             known.push_back({taken("first", "k"), next, product(of_m, n)});
         if (wrong.value != s.l && area(1, wrong.value) < N.size())
@@ -179,24 +182,25 @@ misconceptions wrong_scalings(float alpha, const floats &A, const floats &B, flo
         {"They kept the value that C had before the call.",
          "Which threads should write these elements, and what stops them?",
          combined([](double, double c) { return c; })},
-        {"What C held was not added.", "C is read too: beta times it is part of the result.",
+        {"The old C was not added.", "C is read too: beta times it is part of the result.",
          combined([=](double ab, double) { return a * ab; })},
-        {"What C held was added without beta.", "beta scales what C held before the call.",
+        {"The old C was added without beta.", "beta scales the values of C from before the call.",
          combined([=](double ab, double c) { return a * ab + c; })},
         {"The product was not scaled by alpha.", "alpha scales the whole sum, once.",
          combined([=](double ab, double c) { return ab + b * c; })},
-        {"alpha scaled what C held as well.", "alpha * (A B) + beta * C: each has its own factor.",
+        {"alpha scaled the old C as well.", "alpha * (A B) + beta * C: each has its own factor.",
          combined([=](double ab, double c) { return a * (ab + b * c); })},
-        {"alpha and beta were exchanged.", "alpha scales the product, beta what C held.",
+        {"alpha and beta were exchanged.", "alpha scales the product, beta the old C.",
          combined([=](double ab, double c) { return b * ab + a * c; })},
     };
-    // What has passed with whole factors, and fails with others.
+    // A submission that passes with whole factors and fails with others.
     auto cut = [&](const char *name, double value, auto how) {
         if (value != std::trunc(value))
-            known.insert(known.begin(), {std::string(name) + " was cut to a whole number.",
-                                         std::string("In which variables and parameters does ") +
-                                             name + " travel to the kernel? One of them is an int.",
-                                         combined(how)});
+            known.insert(known.begin(),
+                         {std::string(name) + " was truncated to a whole number.",
+                          std::string("Through which variables and parameters does ") + name +
+                              " travel to the kernel? One of them is an int.",
+                          combined(how)});
     };
     cut("alpha", a, [=](double ab, double c) { return std::trunc(a) * ab + b * c; });
     cut("beta", b, [=](double ab, double c) { return a * ab + std::trunc(b) * c; });

@@ -1,4 +1,4 @@
-// Wrong products of lab 04 that the grader knows by sight, and the shapes that both speak of.
+// The wrong products of lab 04 that the grader recognises, and the shapes of the matrices.
 #pragma once
 
 #include "grader/grading.hpp"

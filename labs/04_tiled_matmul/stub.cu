@@ -2,9 +2,9 @@
 // must do: lab.hpp. The lesson: handouts/04_tiled_matmul.md. Stuck at a TODO:
 // hints.md.
 //
-// Every launch below is in place: a thread an element of the result, a block a
-// square of them, the grid rounded up. Change launches where your idea needs
-// it.
+// Every launch below is in place: one thread per element of the result, one
+// block per square of them, the grid rounded up. Change launches where your
+// idea needs it.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -17,15 +17,15 @@ static int blocks_for(int n) { return (n + tile - 1) / tile; }
 // width is a multiple of 32, so no tile hangs over an edge.
 static __global__ void multiply_square_tiles(const float *M, const float *N, float *P, int width)
 {
-    // TODO 1 (matmul_square): Compute this thread's row and column of P. Go
-    // along the row of M and down the column of N a tile at a time: bring both
-    // tiles to shared memory, an element a thread; wait for all; add this
+    // TODO 1 (matmul_square): Compute this thread's row and column of P. Walk
+    // along the row of M and down the column of N one tile at a time: load both
+    // tiles into shared memory, one element per thread; wait for all; add this
     // tile's terms to a sum in a register; wait for all again. At the end write
     // the sum to P.
     //
     // TODO 4 (matmul_square: speed): When everything else passes: let each
-    // thread compute 8 elements below each other, so that an element of N, once
-    // in a register, serves 8 sums. Then let it compute a square of 8 x 8, read
+    // thread compute 8 elements of one column, so that an element of N, once in
+    // a register, serves 8 sums. Then let it compute a square of 8 x 8, read
     // from shared memory as float4.
 }
 
@@ -43,7 +43,7 @@ static __global__ void multiply_tiles(float alpha, const float *A, const float *
 {
     // TODO 2 (matmul): As in TODO 1, with rows of A that are k long and rows of
     // B and C that are l long. Put zeros into the parts of a tile that lie
-    // outside its matrix. Let every thread load and wait, also where it has no
+    // outside its matrix. Let every thread load and wait, even if it has no
     // element of C to write. (alpha is 1 and beta 0 here.)
     //
     // TODO 3 (sgemm): Write alpha times the sum, plus beta times what C holds;

@@ -35,7 +35,7 @@ static floats mixed(std::size_t n, double share)
     return in;
 }
 
-// What marks an element is any byte but 0.
+// A mark is any byte but 0.
 static mark_list marks(std::size_t n, double share)
 {
     mark_list keep;
@@ -49,7 +49,7 @@ static std::size_t kept_of(const mark_list &keep)
     return keep.size() - static_cast<std::size_t>(std::count(keep.begin(), keep.end(), 0));
 }
 
-// What wrong answers look like.
+// The wrong answers that the grader recognises.
 
 // Tests that let more through than x > 0.
 struct loose_test {
@@ -57,7 +57,7 @@ struct loose_test {
     bool (*keeps)(float);
 };
 static const std::string ask_greater =
-    "Of NaN, x > 0 and x <= 0 are both false, so !(x <= 0) is true: ask x > 0 itself.";
+    "Of NaN, x > 0 and x <= 0 are both false, so !(x <= 0) is true: test x > 0 itself.";
 static const loose_test loose_tests[] = {
     {"Elements that are 0 were", "0 is not greater than 0.", [](float x) { return x >= 0; }},
     {"NaN was", ask_greater, [](float x) { return !(x <= 0); }},
@@ -76,8 +76,8 @@ static std::vector<misconception<int>> wrong_counts(const floats &in, int counte
     bool last = !in.empty() && in.back() > 0;
     std::vector<misconception<int>> known = {
         {"The last element was not counted.",
-         "An exclusive sum tells how many are kept before an element; of the last element, it "
-         "leaves out itself.",
+         "An exclusive sum is the number of elements kept before an element: the last one leaves "
+         "out the last element itself.",
          exactly(kept - last)}};
     for (const loose_test &l : loose_tests)
         known.push_back({l.what + " counted as well.", l.next,
@@ -86,15 +86,16 @@ static std::vector<misconception<int>> wrong_counts(const floats &in, int counte
                      exactly(std::ptrdiff_t(in.size()) - kept)});
     known.push_back(
         {"This is how many of the first " + std::to_string(part) + " elements are kept.",
-         "Whose sum was written? The last thread of those that add up the counts knows them all.",
+         "Which thread's sum was written? Only the last of the threads that add up the counts has "
+         "the total.",
          exactly(part > 0 ? counted : -1)});
     return known;
 }
 
-// By compact, where more comes to lie in `out` than is kept.
+// Wrong answers of compact, which leave more in `out` than the kept elements.
 static std::vector<misconception<float>> too_many_kept(const floats &in)
 {
-    auto all = std::make_shared<floats>(in); // it is asked for after `in` may be gone
+    auto all = std::make_shared<floats>(in); // it is used after `in` may be gone
     auto those = [all](auto kept) {
         return [all, kept] {
             floats out;
@@ -105,18 +106,20 @@ static std::vector<misconception<float>> too_many_kept(const floats &in)
     std::vector<misconception<float>> known;
     for (const loose_test &l : loose_tests)
         known.push_back({l.what + " kept as well.", l.next, those(l.keeps)});
-    known.push_back({"All that is not 0 was kept.", "An element below 0 is not greater than 0.",
+    known.push_back({"Every element that is not 0 was kept.",
+                     "An element below 0 is not greater than 0.",
                      those([](float x) { return x != 0; })});
     known.push_back({"Every element was kept, each in its own place.",
-                     "Does a test stand before the store, and is it the place that was computed "
-                     "at which the element is stored?",
+                     "Is there a test before the store, and is the element stored at the place "
+                     "that was computed?",
                      [all] { return *all; }});
-    known.push_back({"Behind the kept elements there are zeros, to the end of the array.",
-                     "Clear nothing: what lies behind the kept elements stays as it was.", [all] {
-                         floats out = oracle::compact(*all);
-                         out.resize(all->size());
-                         return out;
-                     }});
+    known.push_back(
+        {"Behind the kept elements there are zeros, to the end of the array.",
+         "Do not clear `out`: the elements behind the kept ones must stay as they were.", [all] {
+             floats out = oracle::compact(*all);
+             out.resize(all->size());
+             return out;
+         }});
     return known;
 }
 
@@ -142,17 +145,20 @@ static std::vector<misconception<float>> wrong_unpacks(const floats &packed, con
         return out;
     };
     return {
-        {"Only the bytes that are 1 were taken for kept.", "Whatever is not 0 keeps its element.",
+        {"Only the bytes that are 1 were taken for kept.",
+         "Every byte other than 0 keeps its element.",
          placed([](unsigned char k) { return k == 1; })},
-        {"Only the lowest bit of each byte was looked at.", "Whatever is not 0 keeps its element.",
+        {"Only the lowest bit of each byte was looked at.",
+         "Every byte other than 0 keeps its element.",
          placed([](unsigned char k) { return k % 2 == 1; })},
         {"Each place got the element after its own.",
-         "The first kept place gets packed[0]: count the kept before an element, without itself.",
+         "The first kept place gets packed[0]: count the kept elements before each element, "
+         "without that element.",
          off_by_one},
     };
 }
 
-// Where each place that is wrong got another element of `packed`, which one.
+// If every wrong place got another element of `packed`, says which one.
 static std::vector<misconception<float>> wrong_places(const floats &packed, const mark_list &keep,
                                                       const output<float> &out)
 {
@@ -174,9 +180,9 @@ static std::vector<misconception<float>> wrong_places(const floats &packed, cons
                  "], where packed[" + std::to_string(belongs) + "] belongs: " +
                  std::to_string(found < belongs ? belongs - found : found - belongs) +
                  (found < belongs ? " too few" : " too many") + " were counted before it.",
-             "Which counts are added up before that element's place: of lanes, rows, warps, tiles? "
-             "Where tiles of one kernel look back: is what a tile has told its own count, or the "
-             "sum of all up to it, and can the reader tell which?",
+             "Which counts are added up for that element's place: those of lanes, rows, warps, "
+             "tiles? If tiles look back within one kernel: has a tile published its own count, or "
+             "the sum of all up to it, and can the reader tell which?",
              [looks] { return looks; }}};
 }
 
@@ -208,17 +214,17 @@ static std::vector<misconception<float>> wrong_partitions(const floats &in)
     };
 }
 
-// What is wrong about a place: two elements got it, or it is too far on.
+// Hints for a wrong place: two elements got it, or it is too far on.
 static void hint_places()
 {
-    hint_one_place("Two elements got one place: print what is kept before each of the two, in the "
-                   "lanes below, in the rows and warps before, and in the tiles before. Have the "
-                   "counts of all tiles been added up, however many there are, and do elements "
-                   "that are not kept begin behind all that are? Where tiles of one kernel look "
-                   "back: is what a tile has told its own count, or the sum of all up to it?");
-    hint_past_the_end("An element's place is how many are kept before it: in the lanes below, in "
-                      "the rows and warps before, and in the tiles before. Which of these counts "
-                      "its own, too, or something twice?",
+    hint_one_place("Two elements got one place: print how many are kept before each of the two, in "
+                   "lower lanes, in earlier rows and warps, and in earlier tiles. Are the counts "
+                   "of all tiles added up, however many there are, and do the elements that are "
+                   "not kept begin behind all that are? If tiles look back within one kernel: has "
+                   "a tile published its own count, or the sum of all up to it?");
+    hint_past_the_end("An element's place is the number kept before it: in lower lanes, in earlier "
+                      "rows and warps, and in earlier tiles. Which of these counts includes the "
+                      "element itself, or counts something twice?",
                       "out");
 }
 
@@ -247,14 +253,13 @@ static void try_unpack(const mark_list &keep, int packed_at = 0, int keep_at = 0
     hint_left_out({std::move(not_kept)}, "These are the elements whose keep[i] is 0: out[i] is 0 "
                                          "there, and must be written, too.");
     const bool large = std::any_of(keep.begin(), keep.end(), [](auto k) { return k > 1; });
-    hint_past_the_end(
-        std::string(large ? "A mark counts as one, whatever its value: are the marks themselves "
-                            "added up, in place of keep[i] != 0? If not: "
-                          : "") +
-            "`packed` has only as many elements as are kept: does a lane look there where "
-            "keep[i] is 0, at i instead of the place among those that are kept, or one place "
-            "further, where its own element was counted, too?",
-        "packed");
+    hint_past_the_end(std::string(large ? "A mark counts as one, whatever its value: are the marks "
+                                          "themselves added up, instead of keep[i] != 0? If not: "
+                                        : "") +
+                          "`packed` has only as many elements as are kept: does a lane read it "
+                          "where keep[i] is 0, at i instead of the place among the kept elements, "
+                          "or one place too far because its own element was counted too?",
+                      "packed");
     CALL(unpack, misaligned(packed, packed_at), misaligned(keep, keep_at), misaligned(out, out_at),
          int(keep.size()), scratch);
     expect_equal(out, oracle::unpack(packed, keep), {}, [&] {
@@ -276,11 +281,11 @@ static void try_partition(const floats &in, int in_at = 0, int out_at = 0)
     expect_equal(out, want, {}, [&] { return wrong_partitions(in); });
 }
 
-// Around warps, blocks, and what a block may handle.
+// Sizes around warps, blocks, and the tiles that a block may handle.
 static const int awkward_sizes[] = {1,   2,   31,  32,   33,   63,   65,   255,  256,
                                     257, 511, 513, 1023, 1025, 2049, 4095, 4097, 8193};
 
-// Inputs whose kept elements lie in other ways than strewn evenly.
+// Inputs whose kept elements are not evenly spread.
 static std::vector<floats> uneven()
 {
     std::vector<floats> all;
@@ -336,15 +341,15 @@ static void expect_bits(const output<float> &got, const floats &want)
                verdict::WRONG_ANSWER,
                "out[" + std::to_string(i) + "] is " + show_element(got[i]) + ", and should be " +
                    show_element(want[i]) + ", bit by bit.",
-               "Kept is what is greater than 0; neither -0 nor NaN is. Copy elements, do not "
-               "compute with them.");
+               "An element is kept if it is greater than 0; -0 and NaN are not. Copy elements "
+               "without computing with them.");
 }
 
-// What is raced.
+// The speed cases.
 
 // 2^26 elements and a ragged end, where seven times all arrays and naive's scratch fit the device.
-// `where_simulated`: some hundred thousand, so that adding up all before a tile costs more than a
-// few passes more.
+// `where_simulated`: some hundred thousand, so that adding up all elements before a tile costs more
+// than a few additional passes.
 static int raced_elements(int where_simulated)
 {
     if (simulated()) return where_simulated - 35;
@@ -352,8 +357,8 @@ static int raced_elements(int where_simulated)
     return static_cast<int>(most) / 4096 * 4096 - 35;
 }
 
-// Whether right(i, kept before i) for every i < n, where kept(i) says which are; on all cores.
-// `total` becomes how many are kept.
+// Returns whether right(i, kept before i) holds for every i < n, where kept(i) says which are kept;
+// on all cores. `total` becomes the number kept.
 template <class K, class F>
 static bool for_all_ranked(std::size_t n, K kept, std::size_t &total, F right)
 {
@@ -515,9 +520,9 @@ static make_workload sift(keeping what, double share)
 // Bytes that each launch must move if it moves every sector once, over all launches.
 static counted_gate compulsory_bytes(const steps &most, int (*size)())
 {
-    return at_most("compulsory bytes an element", most, "bytes",
-                   "Every kernel that goes over all elements moves them once more. Which of them "
-                   "can be done together, and which arrays are never needed in memory?",
+    return at_most("compulsory bytes per element", most, "bytes",
+                   "Every kernel that goes over all elements moves them once more. Which kernels "
+                   "can be fused, and which arrays are never needed in memory?",
                    [=](const counted &c) { return double(c.compulsory_bytes) / size(); });
 }
 
@@ -530,19 +535,20 @@ static speed_gates gates(const steps &copy, const steps &most_bytes, int (*size)
     gates.counted = {
         compulsory_bytes(most_bytes, size),
         moved_bytes(
-            "an element", [=] { return double(size()); },
+            "per element", [=] { return double(size()); },
             {64, 48, most_bytes.excellent > 0 ? 20.0 : 0},
-            "Within one launch, too, memory moves an element each time that "
-            "it is asked for. Let no block go over what another has counted."),
+            "Within one launch, too, an element is moved each time it is requested. Let no block "
+            "go over elements that another has counted."),
         // Flags of 4 bytes that are scanned by sums of blocks load 20. Where a tile adds
         // up all before it, tiles of 8192 load 29 and more.
-        at_most("bytes loaded an element", {24}, "bytes",
-                "Each element need be loaded twice, to be counted and to be placed, "
-                "and the counts once. Does a block go over what another has counted?",
+        at_most("bytes loaded per element", {24}, "bytes",
+                "It is enough to load each element twice, to count it and to place it, and each "
+                "count once. Does a block go over elements that another has counted?",
                 [=](const counted &c) { return double(c.load_bytes + c.texture_bytes) / size(); }),
         lanes_at_work(), blocks_share(2)}; // tiles of 16 elements for each of 1024 threads
-    gates.too_slow = "Where does the time go? A sum that doubles its distance goes over all "
-                     "elements some twenty times; sums within blocks, then over blocks, twice.";
+    gates.too_slow = "Where does the time go? A scan by doubling distances over the whole array "
+                     "goes over all elements some twenty times; scans within blocks, then over the "
+                     "blocks' sums, go over them twice.";
     return gates;
 }
 
@@ -586,15 +592,16 @@ CORRECTNESS_CASE("compact: what is positive", 0.5)
 
 CORRECTNESS_CASE("compact: many blocks", 0.5)
 {
-    // More than 256 tiles of 4096, so that whoever scans the stub's counts has more than one each.
+    // More than 256 tiles of 4096, so that each thread that scans the stub's counts has more than
+    // one.
     try_compact(mixed(simulated() ? 1100001 : 9000001, 0.4));
 }
 
 CORRECTNESS_CASE("compact: blocks in any order", 0.5)
 {
     begin_any_blocks_first();
-    // On the simulator eight blocks run at once. So many tiles, of as many as 8192 elements, that
-    // each of them finds those before it begun only by taking a ticket, and not by luck.
+    // On the simulator eight blocks run at once. There are so many tiles, of up to 8192 elements,
+    // that a tile can rely on those before it only with a ticket, and not by luck.
     try_compact(mixed(250001, 0.5));
 }
 
@@ -685,8 +692,8 @@ CORRECTNESS_CASE("partition: sizes around a warp, a block and a tile", 1)
     for (int n : awkward_sizes) try_partition(mixed(std::size_t(n), 0.5));
 }
 
-// Where NaN belongs, which is neither greater than 0 nor not greater by a comparison of its own:
-// places that stay empty where those that follow have theirs, or else as many at the end.
+// Hints for NaN, for which both x > 0 and x <= 0 are false: its places stay empty while those
+// behind it are filled, or as many stay empty at the end.
 static void hint_nan_left_out(const floats &partitioned)
 {
     std::vector<std::size_t> own, last;
@@ -694,9 +701,10 @@ static void hint_nan_left_out(const floats &partitioned)
         if (std::isnan(partitioned[i])) own.push_back(i);
     for (std::size_t i = partitioned.size() - own.size(); i < partitioned.size(); ++i)
         last.push_back(i);
-    hint_left_out({own, last}, "As many elements of `in` are NaN: x > 0 is not true of it, nor is "
-                               "x <= 0, but what is not kept goes behind the others, NaN as well. "
-                               "Ask !(x > 0) instead.");
+    hint_left_out(
+        {own, last},
+        "As many elements of `in` are NaN, for which both x > 0 and x <= 0 are false. An element "
+        "that is not kept goes behind the others, NaN as well: test !(x > 0) instead.");
 }
 
 CORRECTNESS_CASE("partition: what is positive", 0.5)

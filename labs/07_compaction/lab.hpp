@@ -7,13 +7,13 @@
 // An element that no function was asked to write keeps its value.
 //
 // Each function has scratch memory of its own: NAME_scratch(n), on the host,
-// says how many bytes NAME needs for n elements (0 is fine), and `scratch` then
-// points to so many bytes of device memory at a multiple of 256. They hold
-// anything, also what the call before left there; and they are yours until the
-// call's work is done: no function needs to allocate memory.
+// returns how many bytes NAME needs for n elements (0 is fine), and `scratch`
+// then points to that many bytes of device memory at a multiple of 256. Their
+// contents are undefined, and may be those of an earlier call; they are yours
+// until the call's work is done. No function needs to allocate memory.
 //
-// Blocks may begin in any order, and only some of them run at once, but in a
-// cooperative launch: a block must not wait for one that may not have begun.
+// Blocks may begin in any order, and unless the launch is cooperative only some
+// of them run at once: a block must not wait for one that may not have begun.
 //
 // The functions return when their work has been launched; the grader waits for
 // it, and asks the runtime for launch errors. A function may throw a
@@ -28,11 +28,11 @@
 //   go to out[0] to out[k - 1], in the order they had; the rest of out stays as
 //   it is. *count = k, for n = 0 as well. Infinity is positive; 0, -0 and NaN
 //   are not.
-// The lesson: where an element goes depends on all before it.
+// The lesson: an element's place depends on all elements before it.
 size_t compact_scratch(int n);
 void compact(const float *in, float *out, int *count, int n, void *scratch);
 
-// Puts packed elements back to their places.
+// Puts packed elements back in their places.
 //   keep, out: n each; packed: as many elements as keep has bytes that are not
 //   0 (whatever else they are), and not one more. out[i] is the next element of
 //   `packed` where keep[i] is not 0, and 0 elsewhere.
@@ -42,7 +42,7 @@ void unpack(const float *packed, const unsigned char *keep, float *out, int n, v
 // Puts the positive elements first.
 //   in, out: n each; kept_count: one. First the elements greater than 0, then
 //   all others, each in the order they had. *kept_count = how many are greater
-//   than 0, for n = 0 as well. Others are copied as they are, bit by bit: -0
-//   and NaN, too.
+//   than 0, for n = 0 as well. All others are copied bit by bit, -0 and NaN
+//   too.
 size_t partition_scratch(int n);
 void partition(const float *in, float *out, int *kept_count, int n, void *scratch);

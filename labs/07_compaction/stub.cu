@@ -1,8 +1,8 @@
 // Lab 07, compaction: the file to edit. What each function must do: lab.hpp.
 // The lesson: handouts/07_compaction.md. Stuck at a TODO: hints.md.
 //
-// The launches below are in place, for two passes over the elements: a block
-// counts what it keeps of its tile; one block adds up the counts; then every
+// The launches below are in place, for two passes over the elements: each block
+// counts the kept elements of its tile; one block scans the counts; then every
 // block knows where its elements go. Change kernels, launches and scratch where
 // your idea needs it.
 #include "../check.hpp"
@@ -33,21 +33,21 @@ struct marked {
     return blockIdx.x * tile + threadIdx.x / 32 * per_warp + threadIdx.x % 32;
 }
 
-// A row: how many of its 32 elements are kept, and how many of those before
-// this lane's.
+// For a row: how many of its 32 elements are kept, and how many of those lie
+// before this lane's.
 struct row_counts {
     int all = 0, before = 0;
 };
 [[maybe_unused]] static __device__ row_counts count_row([[maybe_unused]] bool keep)
 {
     row_counts row;
-    // TODO 1 (compact): Fill in both. __ballot_sync gives every lane a word
-    // with bit l set where lane l says yes; __popc counts the bits of a word.
+    // TODO 1 (compact): Fill in both. __ballot_sync gives every lane a word in
+    // which bit l is set if lane l votes yes; __popc counts the bits of a word.
     return row;
 }
 
-// A block: how many elements its warps keep, and how many of those before this
-// warp.
+// For a block: how many elements its warps keep, and how many of those lie
+// before this warp.
 struct block_counts {
     int all = 0, before = 0;
 };
@@ -57,39 +57,39 @@ template <class K>
 {
     block_counts block;
     // TODO 2 (compact): Fill in both. Count the warp's rows with count_row,
-    // where elements beyond n are not kept; then let the warps tell each other
-    // their counts through shared memory.
+    // where elements beyond n are not kept; then let the warps exchange their
+    // counts through shared memory.
     return block;
 }
 
 // First pass: counts[t] is how many elements of tile t are kept.
 template <class K> static __global__ void count_tiles(K kept, int n, int *counts)
 {
-    // TODO 3 (compact): Let one thread of the block write what count_block
-    // says.
+    // TODO 3 (compact): One thread of the block must write the count that
+    // count_block returns.
 }
 
 // Between the passes, in one block: each count becomes the sum of those before
 // it. *total, unless it is null, becomes the sum of all.
 static __global__ void scan_counts(int *counts, int tiles, int *total)
 {
-    // TODO 4 (compact): Let each thread add up a run of the counts; make of the
-    // threads' sums what comes before each of them, in shared memory; then go
-    // over the run once more and write.
+    // TODO 4 (compact): Let each thread add up a run of the counts; turn the
+    // threads' sums into an exclusive scan, in shared memory; then go over the
+    // run once more and write.
     // There may be no tiles at all: *total is then 0.
 }
 
 // Second pass: every element goes to its place. Tile t begins at starts[t].
 static __global__ void place_kept(const float *in, float *out, int n, const int *starts)
 {
-    // TODO 5 (compact): Find out where this warp's kept elements begin in
-    // `out`, then go over its rows: every lane whose element is kept puts it to
-    // its place.
+    // TODO 5 (compact): Compute where this warp's kept elements begin in `out`,
+    // then go over its rows: every lane whose element is kept stores it at its
+    // place.
     //
-    // TODO 8 (compact: speed, half kept): When everything passes, also in
-    // unpack and partition: one pass. Let a tile tell the others its count,
-    // look back at what the tiles before it have told, and go on as soon as it
-    // knows where it begins.
+    // TODO 8 (compact: speed, half kept): When everything passes, in unpack and
+    // partition too: one pass. Let each tile publish its count, look back at
+    // the states that the tiles before it have published, and go on as soon as
+    // it knows where it begins.
     // TODO 8 (compact: blocks in any order): No block may wait there for one
     // that has not begun.
 }
@@ -97,13 +97,13 @@ static __global__ void place_kept(const float *in, float *out, int n, const int 
 static __global__ void place_back(const float *packed, const unsigned char *keep, float *out, int n,
                                   const int *starts)
 {
-    // TODO 6 (unpack): The other way round: find out where this warp's elements
-    // begin in `packed`, then go over its rows: every lane fetches its element,
-    // or puts 0.
+    // TODO 6 (unpack): The reverse: compute where this warp's elements begin in
+    // `packed`, then go over its rows: every lane stores its element in `out`,
+    // or 0.
 }
 
-// Of the i elements before element i, those that are not kept lie before it in
-// the rest.
+// The rest keeps its order: element i, if not kept, comes behind those of the i
+// elements before it that are not kept.
 static __global__ void place_both(const float *in, float *out, int n, const int *starts,
                                   const int *kept_count)
 {
@@ -112,7 +112,7 @@ static __global__ void place_both(const float *in, float *out, int n, const int 
     // many are not?
 }
 
-// An int a tile.
+// One int per tile.
 size_t compact_scratch(int n) { return sizeof(int) * tiles_for(n); }
 size_t unpack_scratch(int n) { return sizeof(int) * tiles_for(n); }
 size_t partition_scratch(int n) { return sizeof(int) * tiles_for(n); }

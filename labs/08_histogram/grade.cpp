@@ -20,7 +20,7 @@
 
 using namespace grading;
 
-// Sums of only a few need more than 32 bits.
+// The sum of only a few of them needs more than 32 bits.
 static ints any_ints(int n) { return random_ints(std::size_t(n), INT_MIN, INT_MAX); }
 
 static bytes random_bytes(std::size_t n)
@@ -28,14 +28,14 @@ static bytes random_bytes(std::size_t n)
     return spread_bytes(n, spread::uniform, random_source());
 }
 
-// As many again of which some lie outside.
+// The same, where some lie outside.
 static floats floats_around(const bin_range &r, std::size_t n)
 {
     float margin = std::max(r.high() - r.low, r.width) / 16;
     return random_floats(n, r.low - margin, r.high() + margin);
 }
 
-// Around 16 bytes, warps, rows of 512 bytes, blocks.
+// Sizes around 16 bytes, warps, rows of 512 bytes, blocks.
 static const int awkward_sizes[] = {1,   2,   15,  16,  17,   31,   32,   33,   255,
                                     256, 257, 511, 513, 1023, 1025, 8191, 8193, 16501};
 
@@ -44,22 +44,25 @@ static const int awkward_sizes[] = {1,   2,   15,  16,  17,   31,   32,   33,   
 static void bins_are_overwritten(const char *function)
 {
     results_are_counts();
-    reading_an_output_means("The counts were added to what `bins` held.",
-                            "`bins` hold anything: set all of them to 0 in every call, before the "
-                            "first kernel adds to them. cudaMemset counts bytes, 4 for each.",
-                            function);
+    reading_an_output_means(
+        "The counts were added to the old contents of `bins`.",
+        "The contents of `bins` are undefined: set all of them to 0 in every call, before the "
+        "first kernel adds to them. cudaMemset counts bytes, 4 for each.",
+        function);
 }
 
 static void try_sum(const ints &in, int in_at = 0, int out_at = 0)
 {
-    reading_an_output_means("The elements were added to what `*out` held.",
-                            "`*out` holds anything: set it to 0 in every call, before the first "
-                            "kernel adds to it. cudaMemset counts bytes, and a long long has 8.",
-                            "sum");
+    reading_an_output_means(
+        "The elements were added to the old contents of `*out`.",
+        "The contents of `*out` are undefined: set it to 0 in every call, before the first kernel "
+        "adds to it. cudaMemset counts bytes, and a long long has 8.",
+        "sum");
     hint_past_the_end("The last block may have threads without an element: they add 0.", "in");
-    hint_race("Each step of a tree reads what others wrote in the one before: is there a barrier "
-              "in between? And in `*out` blocks meet: there only an atomic adds.");
-    hint_barrier("All threads of a block come to each of its barriers: leave the barrier out of "
+    hint_race(
+        "Each step of a tree reads sums that others wrote in the one before: is there a barrier in "
+        "between? And all blocks share `*out`: there only an atomic adds correctly.");
+    hint_barrier("All threads of a block must reach each of its barriers: leave the barrier out of "
                  "the `if`, and let a thread without an element add 0 instead of returning.");
     output<long long> out(1);
     CALL(sum, misaligned(in, in_at), misaligned(out, out_at), int(in.size()));
@@ -81,8 +84,8 @@ static void try_tiles(const bytes &image, int width, int height, int tile, int i
     counts want = oracle::histogram_tiles(image, width, height, tile);
     output<unsigned> bins(want.size());
     bins_are_overwritten("histogram_tiles");
-    hint_past_the_end("A tile at the right or the bottom edge has only as many columns and rows as "
-                      "are left of the image: is its size cut in both directions?",
+    hint_past_the_end("A tile at the right or the bottom edge has only the columns and rows that "
+                      "are left of the image: is its size limited in both directions?",
                       "image");
     CALL(histogram_tiles, misaligned(image, image_at), width, height, tile,
          misaligned(bins, bins_at));
@@ -115,7 +118,7 @@ static void try_range(const floats &in, const bin_range &r, int in_at = 0, int b
                  [&] { return wrong_ranges(in, r, bins.values); });
 }
 
-// Nearly all bytes are equal, and so many that each warp comes to more of them than 16 bits count.
+// Nearly all bytes are equal, and each warp gets more of them than 16 bits can count.
 // A device of one multiprocessor needs the fewest: there it is enough for 16 warps, as many bytes
 // as are raced, so that a thread that looks at more than its own still ends in time.
 static void try_more_than_16_bits()
@@ -136,8 +139,8 @@ static void try_more_than_16_bits()
     expect_equal(bins, all.want, {}, known);
 }
 
-// More bytes than 32 bits can count. Where there is no room for so many, that much is seen: told of
-// them, the function goes on behind those that are there.
+// More bytes than 32 bits can count. Without memory for that many, the grader only checks that the
+// function, called for them, reads on beyond those that exist.
 static void try_beyond_32_bits()
 {
     constexpr std::size_t beyond = std::size_t{1} << 32, rest = 40000;
@@ -167,7 +170,7 @@ static void try_beyond_32_bits()
     bool cut = bins.values == oracle::histogram(in);
     expect(false, verdict::WRONG_ANSWER,
            cut ? "Of 2^32 + 40000 bytes 40000 were counted: n was taken as if it had 32 bits."
-               : "Told of 2^32 + 40000 bytes, histogram never looked behind the first 65536.",
+               : "Called for 2^32 + 40000 bytes, histogram never read beyond the first 65536.",
            next);
 }
 
@@ -177,14 +180,14 @@ static std::size_t for_naive(std::size_t n) { return simulated() ? n : n / naive
 static counted_gate few_atomics(std::size_t elements)
 {
     return at_most("global atomics per element", {1.0 / 32}, "",
-                   "All atomics on one address wait for each other. Let the threads of a block put "
-                   "their shares of the sum together, and one of them add it to `*out`.",
+                   "All atomics on one address wait for each other. Let the threads of a block add "
+                   "up their shares of the sum, and one of them add the result to `*out`.",
                    [=](const counted &c) { return double(c.global_atomics) / double(elements); });
 }
 
-// Counts how often threads put together what they have, in any way. Per element, blocks of 256: one
-// atomic for each 1; a tree 0.63, or 0.32 of two elements per thread; a tree of what shuffles leave
-// 0.26; shuffles twice 0.07; and so much less as a thread has more elements.
+// Counts how often threads combine their partial sums, in any way. Per element, in blocks of 256:
+// one atomic per element 1; a tree 0.63, or 0.32 with two elements per thread; a tree of the warps'
+// sums 0.26; shuffles twice 0.07; and proportionally less with more elements per thread.
 static counted_gate few_exchanges(std::size_t elements, double limit, const std::string &meaning)
 {
     return at_most("atomics, barriers and passes over shared memory per element", {limit}, "",
@@ -197,28 +200,29 @@ static counted_gate few_exchanges(std::size_t elements, double limit, const std:
 static counted_gate global_atomics_an_element(std::size_t elements)
 {
     // 0.23 where each of 264 blocks, two for each multiprocessor of an H200, adds its 896 bins.
-    return at_most("global atomics an element", {0.25}, "",
-                   "All that add to one address in global memory wait for each other. Let a block "
-                   "count many elements in shared memory, and add its counts to the bins once.",
-                   [=](const counted &c) { return double(c.global_atomics) / double(elements); });
+    return at_most(
+        "global atomics per element", {0.25}, "",
+        "Threads that add to one address in global memory wait for each other. Let a block count "
+        "many elements in shared memory, and add its counts to the bins once.",
+        [=](const counted &c) { return double(c.global_atomics) / double(elements); });
 }
 
-// A byte a lane takes a request for 32 elements.
+// One byte per lane takes one request for 32 elements.
 static counted_gate elements_loaded_once(std::size_t elements)
 {
     return at_most(
         "requests to load 32 elements", {2}, "",
         "Every element is loaded many times. Let each thread count elements of its own, each of "
-        "them once. Or are there other loads? An array of a thread's own, with an index that is "
-        "computed, lies in memory, too: in local memory.",
+        "them once. Or are there other loads? A thread's own array with an index that is not known "
+        "to the compiler lies in memory, too: in local memory.",
         [=](const counted &c) { return 32 * memory_requests(c) / double(elements); });
 }
 
-// Loads count by what they ask for, not by the sectors that bring it: threads that each have a
-// piece of their own load bytes 32 apart, and the rest of a sector waits for them in the cache.
+// Loads count by the bytes requested, not by sectors: threads that each have a piece of their own
+// load bytes 32 apart, and the rest of each sector stays in the cache for them.
 static counted_gate moved_once(std::size_t elements, double limit, const std::string &meaning)
 {
-    return at_most("bytes moved an element, of sectors loaded those asked for", {limit}, "bytes",
+    return at_most("bytes moved per element, loads by the bytes requested", {limit}, "bytes",
                    meaning, [=](const counted &c) {
                        constexpr double sector_bytes = 32;
                        double otherwise = moved_sectors(c) - double(c.load_sectors);
@@ -230,12 +234,12 @@ static counted_gate moved_once(std::size_t elements, double limit, const std::st
 static speed_gates gates_of_sum(std::size_t elements, const counted_gate &gate)
 {
     speed_gates gates;
-    gates.counted = {gate,
-                     moved_once(elements, 6,
-                                "Every element is read once, by one thread. Sums on the way go "
-                                "through shuffles and shared memory; through device memory at most "
-                                "one per block."),
-                     blocks_share(4), lanes_at_work()};
+    gates.counted = {
+        gate,
+        moved_once(elements, 6,
+                   "Every element should be read once, by one thread. Intermediate sums go through "
+                   "shuffles and shared memory, and through device memory at most one per block."),
+        blocks_share(4), lanes_at_work()};
     return gates;
 }
 
@@ -253,13 +257,14 @@ static speed_gates gates(double speedup, const steps &copy, std::size_t elements
     speed_gates gates;
     gates.speedup = speedup;
     gates.copy = copy;
-    gates.counted = {global_atomics_an_element(elements), elements_loaded_once(elements),
-                     moved_once(elements, 6.0 * double(bytes),
-                                "Counts that every thread keeps for itself lie in local memory, "
-                                "which is device memory. Let a block count in shared memory."),
-                     blocks_share(4), lanes_at_work()};
-    gates.too_slow = "Does a block count in shared memory? Then bytes on their way: 16 a load, "
-                     "several loads before the first count; and lanes that do not meet.";
+    gates.counted = {
+        global_atomics_an_element(elements), elements_loaded_once(elements),
+        moved_once(elements, 6.0 * double(bytes),
+                   "Counts that every thread keeps for itself lie in local memory, which is part "
+                   "of device memory. Let a block count in shared memory."),
+        blocks_share(4), lanes_at_work()};
+    gates.too_slow = "Does a block count in shared memory? Then get more bytes in flight: 16 per "
+                     "load, several loads before the first count; and keep lanes from colliding.";
     return gates;
 }
 
@@ -320,8 +325,8 @@ SPEED_CASE("sum: few atomics", 1.5, 0)
 
 SPEED_CASE("sum: few barriers", 1.5, 0)
 {
-    const std::string shuffles = "Lanes of a warp pass values on by shuffles, without shared "
-                                 "memory or a barrier. What is left for these is one per warp.";
+    const std::string shuffles = "Lanes of a warp exchange values by shuffles, without shared "
+                                 "memory or a barrier. Only one value per warp needs those.";
     race(add_ints(counted_ints),
          gates_of_sum(counted_ints, few_exchanges(counted_ints, 0.3, shuffles)));
 }
@@ -329,13 +334,13 @@ SPEED_CASE("sum: few barriers", 1.5, 0)
 SPEED_CASE("sum: speed", 2, 1.5)
 {
     const std::size_t n = words_to_read(), of_naive = for_naive(n);
-    const std::string many = "Let each thread add up many elements before it meets others.";
+    const std::string many = "Let each thread add up many elements before they are combined.";
     speed_gates g = gates_of_sum(n, few_exchanges(n, 0.03, many));
     g.speedup = 300; // one exchange per block of 256 elements reaches 180 on an H200
     g.copy = {0.30, 0.60, 0};
     g.naive_share = double(of_naive) / double(n);
-    g.too_slow = "As many blocks as the device runs at a time are enough. Then bytes in flight: 16 "
-                 "per load, and several loads before the first addition.";
+    g.too_slow = "As many blocks as the device runs at a time are enough. Then get more bytes in "
+                 "flight: 16 per load, and several loads before the first addition.";
     race(add_ints(n), g, add_ints(of_naive));
 }
 

@@ -5,8 +5,9 @@
 // array may start at its own place within a sector (32 bytes) or a line (128
 // bytes). Arrays of one call do not overlap.
 //
-// `out` and `bins` hold anything before the call, also what the call before left
-// there, and are overwritten: for no elements at all, with 0.
+// The contents of `out` and `bins` are undefined before the call, and may be
+// those of an earlier call. They are overwritten: if there are no elements,
+// with 0.
 //
 // The functions return when their work has been launched; the grader waits for
 // it, and asks the runtime for launch errors. A function may throw a
@@ -16,36 +17,36 @@
 
 #include <cstddef>
 
-// The sum of all elements.
+// Adds up all elements.
 //   in: n, 0 <= n <= 2^30, of any sign and size; out: 1.
 //   *out = in[0] + ... + in[n - 1], exactly. It fits a long long, which has 64
 //   bits; a sum of only two elements may not fit an int.
-// The lesson: how threads put together what they have, with few atomics, few
-// barriers, and much work for each thread.
+// The lesson: a reduction with few atomics, few barriers, and much work for
+// each thread.
 void sum(const int *in, long long *out, int n);
 
-// How often each byte occurs.
-//   in: n, any number, also beyond 2^32; bins: 256.
+// Counts how often each byte occurs.
+//   in: n, any number, even beyond 2^32; bins: 256.
 //   bins[v] = how many elements of `in` are v, modulo 2^32 as an unsigned is.
 // The lesson: what happens when thousands of threads add to one address, and
-// how not to.
+// how to avoid it.
 void histogram(const unsigned char *in, size_t n, unsigned *bins);
 
-// The same for each tile of an image.
+// Does the same for each tile of an image.
 //   image: height x width, row-major, at most 2^30 pixels; tile: at least 1.
 //   The image is cut into squares of tile x tile pixels from its first pixel
-//   on; those at the right and the bottom edge are as large as what is left.
+//   on; those at the right and the bottom edge may be smaller.
 //   There are across = width / tile and down = height / tile of them, each
 //   rounded up, and across * down is at most 2^22.
 //   bins: down x across x 256. bins[(r * across + c) * 256 + v] = how many
 //   pixels of the tile in row r and column c of tiles are v.
 void histogram_tiles(const unsigned char *image, int width, int height, int tile, unsigned *bins);
 
-// How many numbers lie in each part of a range.
+// Counts how many numbers lie in each part of a range.
 //   in: n, 0 <= n <= 2^30; bins: bin_count, which is 1 to 2048.
-//   The range [low, high) is cut into bin_count parts, each (high - low) /
+//   The range [low, high) is divided into bin_count parts, each (high - low) /
 //   bin_count wide. That width is a power of two and low a multiple of it, so
 //   that every bound is a float: low + b * width is exact.
 //   bins[b] = how many x of `in` have low + b * width <= x < low + (b + 1) *
-//   width. What lies outside the range counts nowhere; nor does NaN.
+//   width. Numbers outside the range are not counted, nor is NaN.
 void histogram_range(const float *in, int n, float low, float high, int bin_count, unsigned *bins);

@@ -1,4 +1,4 @@
-// Wrong sums and counts of lab 08, known by what they leave out, repeat or put elsewhere.
+// Wrong sums and counts of lab 08, recognised by the elements they leave out, repeat or misplace.
 #include "mistakes.hpp"
 #include "oracle.hpp"
 
@@ -23,7 +23,7 @@ struct partial_sums {
     by_power first_halves{}, firsts{}, lasts{}; // per 2 * 2^k, 2^k and 2^k elements
     by_power first_warps{}, last_warps{};       // per 2^k elements, 32 of them
     by_power once_more{};                       // each element once more per 2^k before it
-    std::size_t prefix = 0, suffix = 0;         // so many elements have the sum that was given
+    std::size_t prefix = 0, suffix = 0;         // the number of elements that have the given sum
     bool has_prefix = false, has_suffix = false;
 
     partial_sums(const ints &in, std::uint64_t got)
@@ -59,16 +59,16 @@ void add_parts(std::vector<misconception<long long>> &known, const partial_sums 
                const std::function<misconception<long long>(std::string, std::string)> &mistake)
 {
     const std::string go_on =
-        "Does every block take part, does it add its sum to that of the "
-        "others, and does each thread go on until there are no elements left?";
+        "Does every block take part, does it add its sum to that of the others, and does each "
+        "thread stride on until there are no elements left?";
     if (p.has_prefix) {
         std::size_t whole = 1024;
         while (whole > 1 && n / whole * whole != p.prefix) whole /= 2;
         if (p.prefix == 0)
             known.push_back(mistake("Nothing was added.", does_a_kernel_write));
         else if (whole > 1)
-            known.push_back(mistake("What lies behind the last whole " + std::to_string(whole) +
-                                        " elements was not added.",
+            known.push_back(mistake("The elements behind the last whole " + std::to_string(whole) +
+                                        " elements were not added.",
                                     "n need not be a multiple of anything: round the number of "
                                     "blocks up, and let a thread without an element add 0."));
         else
@@ -95,23 +95,22 @@ std::vector<misconception<long long>> wrong_sums(const ints &in, long long got)
     auto add = [&](bool is, const std::string &cause, const std::string &next) {
         if (is) known.push_back(mistake(cause, next));
     };
-    const std::string wide =
-        "An int holds no more than 2^31 - 1. Of which type is what a thread, a "
-        "warp, a block and the atomic add up in? Each is a long long.";
+    const std::string wide = "An int holds no more than 2^31 - 1. Which types hold the sums of a "
+                             "thread, a warp, a block and the atomic? Each must be a long long.";
     add(got == std::int32_t(std::uint32_t(p.all)), "The sum has lost all but its lower 32 bits.",
         wide);
     add(p.negative > 0 && off == p.negative << 32,
         "Negative elements were taken as unsigned numbers: each adds 2^32 too much.",
-        "Make a long long of the int before anything else.");
+        "Convert the int to a long long before anything else.");
     add(std::uint32_t(off) == 0,
         "It is wrong by " + std::to_string(std::int64_t(off) / (std::int64_t{1} << 32)) +
-            " times 2^32: sums on the way had 32 bits.",
+            " times 2^32: intermediate sums had only 32 bits.",
         wide);
     add_parts(known, p, in.size(), mistake);
     for (std::uint64_t times = 2; times <= 2048; ++times)
         add(given == times * p.all, "Everything was added " + std::to_string(times) + " times.",
-            "Who adds to `*out`? Only the thread that has the sum of its warp or block, and only "
-            "that one. And each share goes on once: not by itself and in the sum of a warp.");
+            "Which threads add to `*out`? Only the one that has the sum of its warp or block may. "
+            "And each share must be added once: not by itself and again in its warp's sum.");
     for (int k = 0; k < partial_sums::powers; ++k) {
         const auto at = std::size_t(k);
         const std::string each = std::to_string(1 << k), twice = std::to_string(2 << k);
@@ -124,15 +123,16 @@ std::vector<misconception<long long>> wrong_sums(const ints &in, long long got)
         add(given == p.firsts[at] || given == p.lasts[at],
             "Of every " + each + " elements only the " +
                 (given == p.firsts[at] ? "first" : "last") + " was added.",
-            "Which thread has the sum of all, after the last step? That one's share goes on.");
+            "Which thread has the whole sum after the last step? Its share must be used.");
         add(given == p.once_more[at],
             "An element was added once more for every " + each + " elements before it.",
-            "A thread goes on by as many elements as the whole grid has threads, not one block.");
+            "The stride of a thread is the number of threads in the whole grid, not in one block.");
         if (k <= 5) continue;
         add(given == p.first_warps[at] || given == p.last_warps[at],
             "Of every " + each + " elements only the " +
                 (given == p.first_warps[at] ? "first" : "last") + " 32 were added.",
-            "The sums of all warps of a block come to shared memory, and all of them are added.");
+            "The sums of all warps of a block must go to shared memory, and all of them must be "
+            "added.");
     }
     for (std::size_t each = 32; each <= 1024; each *= 2) {
         const auto end = in.begin() + std::ptrdiff_t(std::min(each, in.size()));
@@ -145,7 +145,8 @@ std::vector<misconception<long long>> wrong_sums(const ints &in, long long got)
     return known;
 }
 
-// Blocks may all count the same elements: each count is so many times one that these can have.
+// Blocks may all count the same elements: then each count is a multiple of a possible count, with
+// one factor.
 template <class F> static void add_same_in_every_block(std::vector<misconception<unsigned>> &known,
                                                        const counts &got, F right)
 {
@@ -157,9 +158,9 @@ template <class F> static void add_same_in_every_block(std::vector<misconception
     for (std::size_t b = 0; b < got.size(); ++b)
         if (got[b] / times > want[b]) return;
     known.push_back({"Every count is a multiple of " + std::to_string(times) +
-                         ", as if so many blocks, or threads, had counted the same elements.",
-                     "Is blockIdx.x in the index with which a thread begins, and does it go on by "
-                     "as many as the whole grid has threads?",
+                         ", as if that many blocks, or threads, had counted the same elements.",
+                     "Is blockIdx.x in the index with which a thread begins, and is its stride the "
+                     "number of threads in the whole grid?",
                      [&got] { return got; }});
 }
 
@@ -185,8 +186,8 @@ void add_overflow(std::vector<misconception<unsigned>> &known, const counts &got
         known.push_back(
             {"Bin " + std::to_string(bin) + " is short by " +
                  std::to_string((want[bin] - got[bin]) >> bits) + " times " + full +
-                 ", at which a counter of " + std::to_string(bits) + " bits begins anew.",
-             "How many equal bytes can come to one counter of a thread, a warp or a block before "
+                 ", at which a counter of " + std::to_string(bits) + " bits wraps around.",
+             "How many equal bytes can one counter of a thread, a warp or a block receive before "
              "its count is added to the bins, and how many bits does it have?",
              [&got] { return got; }});
         return;
@@ -217,22 +218,22 @@ std::vector<misconception<unsigned>> wrong_bytes(const bytes &in, int at, const 
             return oracle::histogram(rest);
         };
     };
-    const std::string rest = "n need not be a multiple of what one load brings: count the rest one "
-                             "by one.";
+    const std::string rest =
+        "n need not be a multiple of the bytes per load: count the rest one by one.";
     std::vector<misconception<unsigned>> known = {
         {"The bytes behind the last whole 16 were not counted.", rest, of_part(head, whole)},
         {"The bytes behind the last whole 16 were not counted.", rest, of_part(0, n / 16 * 16)},
         {"The bytes before the first 16-byte boundary were not counted.",
-         "`in` may begin anywhere: count what lies before the boundary one by one.",
+         "`in` may begin anywhere: count the bytes before the boundary one by one.",
          of_part(head, n)},
         {"The last byte was not counted.", "The bytes are in[0] to in[n - 1].", of_part(0, n - 1)},
         {"The first byte was not counted.",
-         "Which thread has in[0]? Either it begins behind that, or what it has counted is left out "
+         "Which thread has in[0]? Either it begins behind that element, or its count is left out "
          "when the counts are added up.",
          of_part(1, n)},
         {"Of the whole 16 bytes only the first " + std::to_string(in_wide) + " were counted.",
-         "The grid has fewer threads than there are loads of 16 bytes: each must go on, by as many "
-         "as the grid has threads, until there are none left.",
+         "The grid has fewer threads than there are loads of 16 bytes: each must stride on, by the "
+         "number of threads in the grid, until there are none left.",
          without(head + in_wide * 16, whole)},
         {"Only the first " + std::to_string(counted) + " bytes were counted.",
          "Does each thread go on to its next element, until there are none left?",
@@ -260,11 +261,11 @@ std::vector<misconception<unsigned>> wrong_tiles(const bytes &image, int width, 
         };
     };
     // The image's rows taken to be as long as the tile's, below its top or below that of the image.
-    const std::string narrow =
-                          "A row was taken to begin as many pixels behind the one above as the "
-                          "tile has columns.",
-                      by_width = "A row of the image begins `width` pixels behind the one above, "
-                                 "within a tile, too.";
+    const std::string
+        narrow =
+            "A row was taken to begin as many pixels after the one above as the tile has columns.",
+        by_width =
+            "A row of the image begins `width` pixels after the one above, within a tile, too.";
     auto counted_with_rows_of_tile = [=, &image](bool below_the_top) {
         return [=, &image] {
             counts bins(std::size_t(across) * down * 256);
@@ -283,7 +284,7 @@ std::vector<misconception<unsigned>> wrong_tiles(const bytes &image, int width, 
     };
     return {
         {"The tiles at the edges, which are not whole, were left out.",
-         "A tile at the right or the bottom edge has as many columns and rows as are left.",
+         "A tile at the right or the bottom edge has only the columns and rows that are left.",
          counted_in([=](int x, int y) {
              bool whole = x / tile < width / tile && y / tile < height / tile;
              return whole ? y / tile * across + x / tile : -1;
@@ -344,27 +345,27 @@ std::vector<misconception<unsigned>> wrong_ranges(const floats &in, const bin_ra
     auto last = float(r.bins - 1);
     const char *const rounded_up = "The difference x - low was rounded up to the next bound.";
     const char *const compare = "Compare with the bound, which is exact: where x < low + b * "
-                                "width, x is in the bin before. That goes for each of them.";
+                                "width, x is in the bin before. Do so for every bound.";
     std::vector<misconception<unsigned>> known = {
         {rounded_up, compare,
          counted_in([=](float x) { return inside(x) ? std::floor(rounded(x)) : -1; })},
         {rounded_up, compare, counted_in([=](float x) {
              return inside(x) ? std::min(std::floor(rounded(x)), last) : -1;
          })},
-        {"What lies below low by less than a bin was counted in bin 0.",
-         "A conversion to int cuts towards 0, -0.5 as well: compare x with low first.",
+        {"Numbers below low by less than a bin were counted in bin 0.",
+         "A conversion to int truncates towards 0, also for -0.5: compare x with low first.",
          counted_in([=](float x) { return x < r.high() ? std::trunc(rounded(x)) : -1; })},
-        {"What lies outside the range was counted in the first and the last bin.",
-         "It counts nowhere.", counted_in([=](float x) {
+        {"Numbers outside the range were counted in the first and the last bin.",
+         "They must not be counted.", counted_in([=](float x) {
              return std::isnan(x) ? -1 : std::clamp(std::floor(rounded(x)), 0.0f, last);
          })},
         {"NaN was counted in bin 0.",
-         "No comparison with NaN is true: ask for what is inside, not for what is outside.",
+         "No comparison with NaN is true: test for inside, not for outside.",
          counted_in([=](float x) {
              return inside(x) ? std::floor(rounded(x)) : std::isnan(x) ? 0 : -1;
          })},
-        {"What is equal to high was counted in the last bin.",
-         "The upper bound of a bin is not in it, nor is high in the range.",
+        {"Numbers equal to high were counted in the last bin.",
+         "The upper bound of a bin is not in the bin, and high is not in the range.",
          counted_in([=](float x) {
              return inside(x) ? std::min(std::floor(rounded(x)), last) : x == r.high() ? last : -1;
          })},
@@ -393,7 +394,7 @@ std::string behind_the_last_bin(const floats &in, const bin_range &r)
         (x < r.high() ? rounded : outside) |= behind;
     }
     std::string hint;
-    if (outside) hint = "`high` itself and what lies above is outside: only x < high counts.";
+    if (outside) hint = "`high` itself and numbers above it are outside: only x < high counts.";
     if (rounded)
         hint += std::string(outside ? " And just" : "Just") +
                 " below `high` the difference x - low is rounded up to high - low, as if x were in "

@@ -1,4 +1,4 @@
-// Wrong answers of lab 08 that the grader knows, and what to say of them.
+// The wrong answers of lab 08 that the grader recognises, and its messages for them.
 #pragma once
 
 #include "grader/grading.hpp"
@@ -12,8 +12,7 @@ using floats = std::vector<float>;
 using counts = std::vector<unsigned>;
 using ints = std::vector<int>;
 
-// Where the numbers are counted: from `low` on, in bins of `width`, a power of two of which `low`
-// is a multiple.
+// The range: from `low` on, in bins of `width`, a power of two of which `low` is a multiple.
 struct bin_range {
     float low, width;
     int bins;

@@ -12,10 +12,10 @@
 enum class spread { uniform, skewed, one_bin, image };
 bytes spread_bytes(std::size_t n, spread how, std::mt19937_64 &random);
 
-// n bytes, a piece over and over, and how often each occurs.
+// n bytes, a repeated piece, and how often each value occurs.
 struct repeated {
     repeated(const bytes &piece, std::size_t n);
-    std::unique_ptr<unsigned char[]> memory; // to clear billions of bytes would take seconds
+    std::unique_ptr<unsigned char[]> memory; // clearing billions of bytes would take seconds
     std::span<const unsigned char> in;
     counts want;
 };

@@ -42,7 +42,7 @@ static uints two_falling()
     return {low + 1 + random_keys(1)[0] / 2, low};
 }
 
-// Of `count` different keys, which differ in all digits.
+// Draws from `count` different keys, which differ in all digits.
 static uints few_keys(std::size_t n, int count)
 {
     uints some = random_keys(std::size_t(count)), keys(n);
@@ -96,7 +96,7 @@ static floats special_numbers(std::size_t n)
     return keys;
 }
 
-// What wrong answers look like.
+// The wrong answers that the grader recognises.
 
 template <class T, class K> static std::vector<T> sorted_by(std::vector<T> keys, K part)
 {
@@ -104,7 +104,7 @@ template <class T, class K> static std::vector<T> sorted_by(std::vector<T> keys,
     return keys;
 }
 
-// Each piece by itself.
+// Sorts each piece by itself.
 template <class K> static uints pieces_by(const uints &keys, std::size_t piece, K part)
 {
     uints sorted;
@@ -165,7 +165,7 @@ static std::string names_of(unsigned bits)
     return names;
 }
 
-// Sorted, but some bits have had no part in it; pieces of so many keys each by itself.
+// Sorted without regard to some bits, or in pieces of a number of keys each.
 static misconception<unsigned> bits_left_out(const output<unsigned> &got, const uints &before,
                                              std::size_t piece)
 {
@@ -175,10 +175,10 @@ static misconception<unsigned> bits_left_out(const output<unsigned> &got, const 
         auto to = from + std::ptrdiff_t(std::min(piece, got.size() - first));
         if (!std::is_sorted(from, to)) bits &= sorting_bits(uints(from, to));
     }
-    return {"The keys are sorted as if they had not all their bits: " + names_of(~bits) +
+    return {"The keys are sorted as if they did not have all their bits: " + names_of(~bits) +
                 (std::popcount(~bits) == 1 ? " plays" : " play") + " no part in it.",
-            "There are 32 bits, 0 to 31, and each decides once: does a digit have all of its bits, "
-            "and do the passes take all digits?",
+            "There are 32 bits, 0 to 31, and each must be used once: does a digit have all of its "
+            "bits, and do the passes cover all digits?",
             [&before, bits, piece] {
                 return pieces_by(before, piece, [bits](unsigned key) { return key & bits; });
             }};
@@ -189,8 +189,8 @@ template <class T>
 static misconception<T> out_of_order(const output<T> &got, const std::vector<T> &before)
 {
     return {"All of them are there, but not in order.",
-            "Take two neighbours that are the wrong way round, and follow them on paper: which bit "
-            "parts them, and what is done by the others after it?",
+            "Take two neighbours that are in the wrong order and follow them on paper: which bit "
+            "separates them, and what do the passes after it do?",
             [&got, &before] {
                 std::vector<T> now = got.values, then = before;
                 std::sort(now.begin(), now.end());
@@ -202,22 +202,22 @@ static misconception<T> out_of_order(const output<T> &got, const std::vector<T> 
 // Right as far as the highest digit goes: of 8 bits, or of 4.
 static misconception<unsigned> by_highest_digit(const output<unsigned> &got, int bits)
 {
-    return {"The keys are in order by their highest " + std::to_string(bits) +
-                " bits, but not those among them that share these.",
-            "A pass must leave keys of the same digit in the order in which it found them. Which "
-            "keys does yours take to stand before a key? Those at smaller indices: do the tiles, "
-            "then the warps, the rows and the lanes go through the keys in the order in which "
-            "they lie in memory?",
-            [&got, bits] {
-                auto digits_fall = [bits](unsigned x, unsigned y) {
-                    return x >> (32 - bits) > y >> (32 - bits);
-                };
-                const uints &keys = got.values;
-                bool rise = std::adjacent_find(keys.begin(), keys.end(), digits_fall) == keys.end();
-                bool several =
-                    !keys.empty() && keys.front() >> (32 - bits) != keys.back() >> (32 - bits);
-                return rise && several ? keys : uints();
-            }};
+    return {
+        "The keys are in order by their highest " + std::to_string(bits) +
+            " bits, but keys that share these bits are not.",
+        "A pass must leave keys of the same digit in the order in which it found them. Which keys "
+        "does your pass count as before a key? They must be those at smaller indices: do the "
+        "tiles, then the warps, the rows and the lanes go through the keys in memory order?",
+        [&got, bits] {
+            auto digits_fall = [bits](unsigned x, unsigned y) {
+                return x >> (32 - bits) > y >> (32 - bits);
+            };
+            const uints &keys = got.values;
+            bool rise = std::adjacent_find(keys.begin(), keys.end(), digits_fall) == keys.end();
+            bool several =
+                !keys.empty() && keys.front() >> (32 - bits) != keys.back() >> (32 - bits);
+            return rise && several ? keys : uints();
+        }};
 }
 
 template <class T> static misconception<T> lost(const output<T> &got, const std::vector<T> &before)
@@ -236,7 +236,7 @@ template <class T> static misconception<T> lost(const output<T> &got, const std:
 static std::vector<misconception<unsigned>> wrong_orders(const output<unsigned> &got,
                                                          const uints &before)
 {
-    if (!got.again.empty()) return {}; // right once, then not: chance, no idea of anybody's
+    if (!got.again.empty()) return {}; // right once, then not: chance, not a misconception
     auto by = [&before](auto part) { return [&before, part] { return sorted_by(before, part); }; };
     auto passes = [&before](int bits, bool highest_first, bool stable) {
         return [&before, bits, highest_first, stable] {
@@ -245,16 +245,16 @@ static std::vector<misconception<unsigned>> wrong_orders(const output<unsigned> 
     };
     std::string from_the_top = "The passes went from the highest digit to the lowest.",
                 lowest_first = "A later pass must not undo an earlier one: the lowest digit comes "
-                               "first, and the highest decides last.",
+                               "first, and the highest last.",
                 turned = "Keys with the same digit have changed their order in each pass.",
-                keep_order = "What is equal must stay in order: count only those that stand before "
-                             "a key, in earlier tiles, warps, rows and lanes.",
+                keep_order = "Equal digits must stay in order: count only the keys before a key, "
+                             "in earlier tiles, warps, rows and lanes.",
                 missing = ": as if the last pass were missing.",
-                even = "Is the number of passes odd, and its last result still in scratch? Are "
-                       "there as many passes as digits?";
+                even = "Is the number of passes odd, so that the last result is still in scratch? "
+                       "Are there as many passes as digits?";
     std::vector<misconception<unsigned>> known = {
         {"The keys are sorted as if they had a sign.",
-         "A key whose bit 31 is set is a large number, no negative one.",
+         "A key whose bit 31 is set is a large number, not a negative one.",
          by([](unsigned key) { return static_cast<int>(key); })},
         {"The keys are sorted by their lower 31 bits: bit 31 is left out.",
          "There are 32 bits, 0 to 31.", by([](unsigned key) { return key & 0x7fffffff; })},
@@ -271,17 +271,16 @@ static std::vector<misconception<unsigned>> wrong_orders(const output<unsigned> 
         {from_the_top, lowest_first, passes(8, true, true)},
         {"The passes went from the highest bit to the lowest.",
          "A later pass must not undo an earlier one: the lowest bit comes first, and the highest "
-         "decides last.",
+         "last.",
          by(turned_round)},
         {turned, keep_order, passes(4, false, false)},
         {turned, keep_order, passes(8, false, false)},
     };
     for (std::size_t piece = 32; piece < before.size() && piece <= 16384; piece *= 2)
-        known.push_back(
-            {"Each piece of " + std::to_string(piece) + " keys is sorted by itself.",
-             "Before a key stand all keys with a smaller digit, those of later tiles, too: go over "
-             "the counts digit by digit, and for each digit tile by tile.",
-             [&before, piece] { return pieces_by(before, piece, std::identity()); }});
+        known.push_back({"Each piece of " + std::to_string(piece) + " keys is sorted by itself.",
+                         "All keys with a smaller digit come before a key, even those of later "
+                         "tiles: scan the counts digit by digit, and for each digit tile by tile.",
+                         [&before, piece] { return pieces_by(before, piece, std::identity()); }});
     known.push_back(bits_left_out(got, before, std::max<std::size_t>(1, before.size())));
     known.push_back(lost(got, before));
     for (int bits : {8, 4}) known.push_back(by_highest_digit(got, bits));
@@ -299,10 +298,10 @@ static std::vector<misconception<unsigned>> wrong_runs(const output<unsigned> &g
         {"Each run is sorted, but by its lower 31 bits: bit 31 is left out.",
          "There are 32 bits, 0 to 31.", by([](unsigned key) { return key & 0x7fffffff; })},
         {"The runs are sorted as if the keys had a sign.",
-         "A key whose bit 31 is set is a large number, no negative one.",
+         "A key whose bit 31 is set is a large number, not a negative one.",
          by([](unsigned key) { return static_cast<int>(key); })},
         {"The votes went from the highest bit to the lowest.",
-         "What a later vote says counts more: begin with bit 0, and let bit 31 decide last.",
+         "A later vote outweighs an earlier one: begin with bit 0 and end with bit 31.",
          by(turned_round)},
         {"The last run, which has fewer than 32 keys, is not sorted.",
          "All 32 lanes must vote: give those without a key one that goes last.",
@@ -329,21 +328,21 @@ static std::vector<misconception<float>> wrong_floats(const output<float> &got,
     auto by = [&before](auto part) { return [&before, part] { return sorted_by(before, part); }; };
     return {
         {"The keys are sorted by their bits, as if these were whole numbers without a sign.",
-         "Bit 31 is the sign: turn the bits so that negative numbers come first, and the largest "
-         "of them last.",
+         "Bit 31 is the sign: flip bits so that negative numbers come first, and the largest of "
+         "them last.",
          by([](float key) { return std::bit_cast<std::uint32_t>(key); })},
-        {"Negative keys come first, but among them the order is turned round.",
-         "The larger the bits of a negative number are, the smaller it is: turn all of its bits, "
-         "not the sign alone.",
+        {"Negative keys come first, but among them the order is reversed.",
+         "The larger the pattern of a negative number, the smaller the number: flip all of its "
+         "bits, not the sign alone.",
          by([](float key) { return std::bit_cast<std::int32_t>(key); })},
         {"The largest comes first.", "The smallest comes first.",
          by([](float key) { return -key; })},
         {"The positive keys come first and then the negative ones, both in order.",
-         "Bit 31, too, has to be turned, of positive keys and of negative ones: as a digit it "
-         "decides last, and negative keys come first.",
+         "Bit 31, too, has to be flipped, in positive keys and in negative ones: it is part of the "
+         "last digit, and negative keys come first.",
          by([](float key) { return std::pair(std::signbit(key), key); })},
         {"The keys are sorted by their whole parts alone.",
-         "A conversion to an integer rounds. Digits come of a float's bits as they are: "
+         "A conversion to an integer rounds. Take the digits from the float's bits: "
          "__float_as_uint, or a pointer to unsigned.",
          by([](float key) { return std::trunc(std::clamp(key, -0x1p31f, 0x1p31f)); })},
         lost(got, before),
@@ -354,7 +353,7 @@ static std::vector<misconception<float>> wrong_floats(const output<float> &got,
 static std::vector<misconception<unsigned>>
 wrong_values(const output<unsigned> &got, const oracle::pairs &before, const oracle::pairs &want)
 {
-    // Whether each value is among those of its key.
+    // True if each value is among those of its key.
     auto with_its_key = [&got, &want] {
         uints found = got.values, right = want.values;
         for (std::size_t first = 0, last; first < right.size(); first = last) {
@@ -370,7 +369,7 @@ wrong_values(const output<unsigned> &got, const oracle::pairs &before, const ora
         {"The values are sorted by themselves.", "A value goes where its key goes.",
          [&before] { return oracle::radix_sort(before.values); }},
         {"Each value is with its key, but values of equal keys have changed their order.",
-         "Keys of equal digit must stay in order in every pass: an atomic hands out places in the "
+         "Keys of equal digit must stay in order in every pass: an atomic assigns places in the "
          "order of arrival.",
          [&got, with_its_key] { return with_its_key() ? got.values : uints(); }},
         lost(got, before.values),
@@ -379,7 +378,7 @@ wrong_values(const output<unsigned> &got, const oracle::pairs &before, const ora
 
 // One call each. The places say how many elements past a 256-byte boundary an array begins.
 
-// What is sorted in place is not written at all where it is as it was before.
+// A sort in place counts as not written if the array is unchanged.
 template <class T> static void expect_changed(const char *function, const output<T> &got,
                                               const std::vector<T> &before,
                                               const std::vector<T> &want)
@@ -390,42 +389,43 @@ template <class T> static void expect_changed(const char *function, const output
         "Does a kernel run at all, and does it write its result? Is it left in scratch?");
 }
 
-// Of a sort in passes.
+// Hints for a sort in passes.
 static void order_is_kept()
 {
     hint_another_order("Each pass must leave keys of the same digit in the order in which it found "
-                       "them: an atomic hands out places in the order of arrival. Count those that "
-                       "stand before a key instead.");
+                       "them: an atomic assigns places in the order of arrival. Count the keys "
+                       "before a key instead.");
 }
 
 static void places_are_told(const char *function)
 {
     hint_past_the_end(
-        std::string("Add up what lies in scratch: does ") + function +
-            "_scratch ask for all of it, in bytes? If it does, a key's place is too large: print, "
+        std::string("Add up the arrays in scratch: does ") + function +
+            "_scratch return the bytes of all of them? If it does, a key's place is too large: "
+            "print, "
             "for one key, how many there are of smaller digits, of its own in earlier tiles, and "
-            "before it in its tile. Do counting and placing look at the same digit, and is a count "
+            "before it in its tile. Do counting and placing use the same digit, and is a count "
             "read where it was written?",
         "scratch");
-    hint_one_place("Each key of a pass needs a place of its own: behind all keys of smaller "
-                   "digits, all of its own digit in earlier tiles, however many tiles there are, "
-                   "and those of its digit before it in its tile; only lanes with every bit of the "
-                   "digit alike are peers. Print these numbers for two keys that meet: which is "
-                   "wrong?");
+    hint_one_place(
+        "Each key of a pass needs a place of its own: behind all keys of smaller "
+        "digits, all of its own digit in earlier tiles, however many tiles there are, "
+        "and those of its digit before it in its tile; only lanes whose digits agree in every bit "
+        "are peers. Print these numbers for two keys with the same place: which is wrong?");
     hint_unwritten("In which array should this element be, keys or values or counts? A value goes "
                    "where its key goes, but in the array of values; and all counts of all tiles "
                    "are written before they are added up.");
 }
 
-// Where it adds up counts of digits: 256 of them in each of 4 passes, and of many tiles more.
+// The host may add up counts of digits: 256 in each of 4 passes, for many tiles more.
 static void host_may_add_counts() { host_may_steer(0.5, 4 * 256 * sizeof(unsigned)); }
 
 static void try_warps(const uints &before, int at = 0)
 {
     output<unsigned> keys = changed_in_place(before);
     hint_past_the_end(
-        "Do all 32 lanes of a warp come to each vote? One that has returned counts as "
-        "a 0. Let those beyond n vote as if they had the largest key, and store "
+        "Do all 32 lanes of a warp take part in each vote? One that has returned counts as a 0. "
+        "Let those beyond n vote as if they had the largest key, and store "
         "nothing.");
     CALL(sort_warps, misaligned(keys, at), int(before.size()));
     uints want = oracle::sort_warps(before);
@@ -476,9 +476,8 @@ static void try_floats(const floats &before, int at = 0)
             expect(false, verdict::WRONG_ANSWER,
                    "Of the zeros, keys[" + std::to_string(i) + "] is " + show_element(keys[i]) +
                        ", and should be " + show_element(want[i]) + ": -0 comes before 0.",
-                   "As numbers the two are equal; sort by the bits, turned so that their order is "
-                   "that "
-                   "of the numbers.");
+                   "As numbers the two are equal; sort by the bits, flipped so that their order is "
+                   "that of the numbers.");
 }
 
 static const int awkward_sizes[] = {1, 2, 31, 33, 255, 257, 1023, 1025};
@@ -492,7 +491,7 @@ static std::vector<uints> known_orders(std::size_t n)
     return {uints(n, 0xdeadbeef), up, down, few_keys(n, 3)};
 }
 
-// What is raced.
+// The speed cases.
 
 // 2^26 keys and a ragged end, where seven times all arrays and naive's scratch fit the device.
 static int raced_keys()
@@ -596,7 +595,7 @@ public:
                         ? std::string(what_ == task::pairs ? ", or a value is not." : ".")
                         : ": they are not in order."),
                "The smaller cases are right, so look for what only many keys have: many tiles, "
-               "and counts of digits that no longer fit where they are kept.");
+               "and counts of digits that overflow their type.");
     }
     double bytes() const override { return (what_ == task::pairs ? 16 : 8) * double(keys_.size()); }
 
@@ -615,7 +614,7 @@ private:
             return i == 0 || turned(keys_[i - 1]) <= turned(keys_[i]);
         });
     }
-    // Of pairs: the values of equal keys rise, so that none is there twice, and each has its key.
+    // For pairs: the values of equal keys rise, so that none is there twice, and each has its key.
     bool is_permutation() const
     {
         if (what_ != task::pairs)
@@ -646,34 +645,33 @@ template <class T = unsigned> static make_workload sort(task what)
 // Bytes that each launch must move if it moves every sector once, over all launches.
 static counted_gate compulsory_bytes(const steps &most)
 {
-    return at_most("compulsory bytes a key", most, "bytes",
-                   "Every kernel that goes over all keys moves them once more. How many passes "
-                   "are there, and how often does one go over the keys?",
+    return at_most("compulsory bytes per key", most, "bytes",
+                   "Every kernel that goes over all keys moves them once more. How many passes are "
+                   "there, and how often does each go over the keys?",
                    [](const counted &c) { return double(c.compulsory_bytes) / raced_keys(); });
 }
 
-// The keys of a launch that goes over them again and again are no more compulsory than those of one
-// that does not.
+// A launch that goes over the keys again and again has no more compulsory bytes than one that does
+// so once: this gate counts all bytes moved.
 static counted_gate moved_bytes_a_key(const steps &most)
 {
     return moved_bytes(
-        "a key", [] { return double(raced_keys()); }, most,
-        "Each load and store of a warp moves whole sectors of 32 bytes, each time "
-        "again: how often does a key come by, and do neighbouring lanes load, and "
-        "store, what lies side by side?");
+        "per key", [] { return double(raced_keys()); }, most,
+        "Each load and store of a warp moves whole sectors of 32 bytes: how often is a key moved, "
+        "and do neighbouring lanes load, and store, neighbouring keys?");
 }
 
-// Whatever other blocks do beside it, for the show. Ours have 5 at most.
+// Other blocks that only seem to work do not help. Our versions have 5 at most.
 static counted_gate busiest_block()
 {
     return at_most(
-        "instructions of the busiest block, a key", {9}, "",
-        "Of each launch the block is taken that executes most, and these have a large "
-        "part of all keys to sort by themselves. Let every block take a tile.",
+        "instructions of the busiest block per key", {9}, "",
+        "This adds up the busiest block of each launch, and those blocks sort a large part of all "
+        "keys. Let every block take a tile.",
         [](const counted &c) { return double(c.busiest_block_instructions) / raced_keys(); });
 }
 
-// On an H200 a bit a pass, whatever is done for it, reaches 3.3 times naive's speed with keys
+// On an H200 one bit per pass, however it is tuned, reaches 3.3 times naive's speed with keys
 // and 1.8 with pairs; digits of 4 bits 4.9 and 2.3, of 8 bits 6.3 and 3.4.
 static speed_gates gates(double speedup, const steps &most_bytes, const steps &most_moved)
 {
@@ -681,10 +679,10 @@ static speed_gates gates(double speedup, const steps &most_bytes, const steps &m
     gates.speedup = speedup;
     gates.counted = {compulsory_bytes(most_bytes), moved_bytes_a_key(most_moved), blocks_share(2),
                      lanes_at_work(), busiest_block()};
-    gates.too_slow = "Where does the time go? A pass for each bit goes over the keys 32 times; a "
-                     "digit of 4 bits makes it 8, one of 8 bits 4. And do neighbouring lanes store "
-                     "at neighbouring places? Keys of a tile can be brought into order in shared "
-                     "memory first.";
+    gates.too_slow =
+        "Where does the time go? A pass for each bit goes over the keys 32 times; digits of 4 bits "
+        "make it 8, digits of 8 bits 4. And do neighbouring lanes store "
+        "at neighbouring places? Sort the keys of a tile by digit in shared memory first.";
     return gates;
 }
 
@@ -724,8 +722,8 @@ SPEED_CASE("sort_warps: speed", 4.5, 2)
     gates.speedup = 5;
     gates.counted = {used_by_loads(0.95), used_by_stores(0.95), moved_bytes_a_key({10}),
                      blocks_share(4), lanes_at_work()};
-    gates.too_slow = "Do the lanes of a warp read neighbours? 32 lanes have 32 keys in their "
-                     "registers, and can find out by votes which of them go first.";
+    gates.too_slow = "Do the lanes of a warp read neighbours? The 32 lanes have 32 keys in their "
+                     "registers, and can rank them by votes.";
     race(sort(task::runs), gates);
 }
 
@@ -756,7 +754,7 @@ CORRECTNESS_CASE("radix_sort: single bits", 1)
 CORRECTNESS_CASE("radix_sort: equal keys, and keys in order", 0.5)
 {
     for (const uints &keys : known_orders(1500)) try_sort(keys);
-    try_sort(uints(500, 0xffffffff)); // what pads a tile may be a key, too
+    try_sort(uints(500, 0xffffffff)); // the padding of a tile may be a key, too
 }
 
 CORRECTNESS_CASE("radix_sort: many tiles", 1)
@@ -765,7 +763,7 @@ CORRECTNESS_CASE("radix_sort: many tiles", 1)
     try_sort(few_keys(simulated() ? 9001 : 3000001, 2));
 }
 
-// Of 4096 keys; a row of counts is scanned so many tiles at a time.
+// Tiles have 4096 keys; a row of counts is scanned one round of tiles at a time.
 CORRECTNESS_CASE("radix_sort: more tiles than a round", 0.5)
 {
     try_sort(random_keys(33 * 4096 + 7));

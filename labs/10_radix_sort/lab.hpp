@@ -7,10 +7,10 @@
 // All arrays are sorted in place.
 //
 // A function with `scratch` has memory of its own: NAME_scratch(n), on the
-// host, says how many bytes NAME needs for n elements (0 is fine), and
-// `scratch` then points to so many bytes of device memory at a multiple of 256.
-// They hold anything, also what the call before left there; and they are yours
-// until the call's work is done: no function needs to allocate memory.
+// host, returns how many bytes NAME needs for n elements (0 is fine), and
+// `scratch` then points to that many bytes of device memory at a multiple of
+// 256. Their contents are undefined, and may be those of an earlier call; they
+// are yours until the call's work is done. No function needs to allocate memory.
 //
 // The functions return when their work has been launched; the grader waits for
 // it, and asks the runtime for launch errors. A function may throw a
@@ -23,17 +23,17 @@
 // Sorts runs of 32 keys, each by itself: keys[0] to keys[31], keys[32] to
 // keys[63], and so on; the last run may be shorter. The smallest key of a run
 // comes first.
-//   keys: n. Any of the 2^32 values, as often as you like.
-// The lesson: what a warp can find out by votes.
+//   keys: n. Any of the 2^32 values, equal ones too.
+// The lesson: ranking within a warp by votes.
 void sort_warps(unsigned *keys, int n);
 
 // Sorts n keys, the smallest first.
-//   keys: n. Any of the 2^32 values, as often as you like.
+//   keys: n. Any of the 2^32 values, equal ones too.
 // The lesson: digits, and a place for every key.
 size_t radix_sort_scratch(int n);
 void radix_sort(unsigned *keys, int n, void *scratch);
 
-// Sorts keys, and takes along a value with each. Stable: values of equal keys
+// Sorts keys, and moves a value with each. Stable: values of equal keys
 // keep the order they had.
 //   keys, values: n each.
 size_t radix_sort_pairs_scratch(int n);

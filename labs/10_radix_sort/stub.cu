@@ -1,10 +1,10 @@
 // Lab 10, radix sort: the file to edit. What each function must do: lab.hpp.
 // The lesson: handouts/10_radix_sort.md. Stuck at a TODO: hints.md.
 //
-// The launches below are in place, for a pass a digit and three kernels a pass:
-// a block counts the digits of its tile; the counts of all tiles are added up;
-// then every block knows where its keys go. Change kernels, launches and
-// scratch where your idea needs it.
+// The launches below are in place, for one pass per digit and three kernels per
+// pass: each block counts the digits of its tile; the counts of all tiles are
+// scanned; then every block knows where its keys go. Change kernels, launches
+// and scratch where your idea needs it.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -19,19 +19,20 @@ static int blocks_for(int n, int each) { return n / each + (n % each != 0); }
 
 [[maybe_unused]] static __device__ int lane() { return threadIdx.x % 32; }
 
-// A bit for each lane before this one.
+// One bit for each lane before this one.
 [[maybe_unused]] static __device__ unsigned lanes_below() { return (1u << lane()) - 1; }
 
-// A warp a run.
+// One warp per run.
 static __global__ void sort_runs(unsigned *keys, int n)
 {
-    // TODO 1 (sort_warps): Let each lane keep a word of 32 bits: which lanes'
+    // TODO 1 (sort_warps): Let each lane keep a 32-bit mask of the lanes whose
     // keys go before its own. Begin with the lanes below it, as if all keys
     // were equal. Then go over the bits of the keys, from the lowest to the
     // highest, and let the lanes vote by __ballot_sync: what does a lane learn
-    // whose bit is 1, and one whose bit is 0? __popc of the word is the place.
-    // Lanes beyond n vote, too. A vote orders no memory: __syncwarp() must come
-    // between the lanes' loads and the stores that move other lanes' keys.
+    // if its bit is 1, and if it is 0? __popc of the mask is the place. Lanes
+    // beyond n vote, too. A vote does not order memory accesses: __syncwarp()
+    // must come between the lanes' loads and the stores that move other lanes'
+    // keys.
 }
 
 void sort_warps(unsigned *keys, int n)
@@ -40,7 +41,7 @@ void sort_warps(unsigned *keys, int n)
     check_launch("sort_runs");
 }
 
-// The sum of x over the threads of the block before this one, and over all.
+// The exclusive prefix sum of x in the block, and the sum over all threads.
 struct block_sums {
     int before, all;
 };
@@ -52,7 +53,7 @@ struct block_sums {
         int left = __shfl_up_sync(all_lanes, up_to, distance);
         if (lane() >= distance) up_to += left;
     }
-    __syncthreads(); // nobody still reads the sums of an earlier call
+    __syncthreads(); // no thread still reads the sums of an earlier call
     if (lane() == 31) of_warps[threadIdx.x / 32] = up_to;
     __syncthreads();
     block_sums sums{up_to - x, 0};
@@ -63,7 +64,7 @@ struct block_sums {
     return sums;
 }
 
-// What a pass sorts by.
+// The digit that a pass sorts by.
 struct pass {
     int shift;   // of the digit's lowest bit
     bool floats; // keys are the bits of floats
@@ -71,9 +72,9 @@ struct pass {
 
 [[maybe_unused]] static __device__ int digit_of(unsigned key, pass p)
 {
-    // TODO 9 (radix_sort_floats): If keys are floats, turn the bits of `key`
-    // so that unsigned numbers have the order of the floats. Which bits must a
-    // negative number change, which another?
+    // TODO 9 (radix_sort_floats): If keys are floats, flip bits of `key` so
+    // that the order as unsigned numbers is that of the floats. Which bits must
+    // be flipped in a negative number, and which in a positive one?
     return key >> p.shift & (digits - 1);
 }
 
@@ -84,7 +85,7 @@ struct pass {
     return blockIdx.x * tile + threadIdx.x / 32 * per_warp + lane();
 }
 
-// counts is a matrix: a row a digit, a column a tile.
+// counts is a matrix: one row per digit, one column per tile.
 static __global__ void count_tiles(const unsigned *keys, int n, pass p, int *counts)
 {
     // TODO 2 (radix_sort): Write into column blockIdx.x how many keys of the
@@ -92,17 +93,17 @@ static __global__ void count_tiles(const unsigned *keys, int n, pass p, int *cou
     // memory, with atomicAdd: for a count the order does not matter.
 }
 
-// A block a row: each count becomes the sum of those before it in the row, and
-// totals[d] that of row d.
+// One block per row: each count becomes the sum of those before it in the row,
+// and totals[d] that of row d.
 static __global__ void scan_counts(int *counts, int tiles, int *totals)
 {
-    // TODO 3 (radix_sort): Go along row blockIdx.x, a thread a count and
-    // blockDim.x counts at a time. add_up says what stands before each of them;
-    // what earlier rounds have summed up comes on top. All threads must come to
-    // add_up each time.
+    // TODO 3 (radix_sort): Go along row blockIdx.x, one thread per count and
+    // blockDim.x counts at a time. add_up returns the sum of those before each;
+    // add the sum of all earlier rounds. All threads must call add_up each
+    // time.
 }
 
-// The lanes of the warp whose digit is this lane's.
+// The lanes of the warp with the same digit as this lane.
 [[maybe_unused]] static __device__ unsigned peers_of([[maybe_unused]] int digit)
 {
     unsigned peers = all_lanes;
@@ -118,34 +119,34 @@ struct arrays {
 };
 
 // counts[d * gridDim.x + t]: how many keys of digit d are in the tiles before
-// t; totals[d]: in all.
+// t; totals[d]: in all tiles.
 static __global__ void place_tiles(arrays a, int n, pass p, const int *counts, const int *totals)
 {
-    // Where the next key of a digit goes that a warp comes to.
+    // For each warp and digit, where its next key goes.
     [[maybe_unused]] __shared__ int next[warps][digits];
 
     // TODO 5 (radix_sort): Let each warp count the digits of its own keys in
     // its row of `next`: set the row to 0 first. Only one warp uses it so far,
-    // so __syncwarp() is barrier enough.
+    // so __syncwarp() is enough.
 
-    // TODO 6 (radix_sort): Make places of the counts, a thread a digit. The
-    // first warp's first key of a digit goes behind all keys with a smaller
-    // digit, of which add_up of the totals says how many, and behind those of
-    // this digit in earlier tiles; the next warp's behind the first warp's.
+    // TODO 6 (radix_sort): Turn the counts into places, one thread per digit.
+    // The first warp's first key of a digit goes behind all keys with a smaller
+    // digit, whose number is add_up of the totals, and behind those of this
+    // digit in earlier tiles; the next warp's go behind the first warp's.
 
     for (int k = 0; k < per_thread; ++k) {
         // TODO 7 (radix_sort): Load the key of this lane in row k; beyond n,
-        // any will do. Find its peers; its place is `next` of its digit, and
-        // further on by its peers in lower lanes. Store it there, if it is one
-        // of the n. One of the peers moves `next` on for all of them, when all
+        // any will do. Find its peers; its place is `next` of its digit plus
+        // the number of its peers in lower lanes. Store it there, if it is one
+        // of the n. One of the peers advances `next` for all of them, once all
         // have read it.
 
-        // TODO 8 (radix_sort_pairs): If there are values, let each go where its
-        // key goes.
+        // TODO 8 (radix_sort_pairs): If there are values, store each at the
+        // place of its key.
     }
 }
 
-// Ints: the counts and totals of one pass, the same for each.
+// In ints: the counts and totals of one pass; all passes use the same.
 static size_t counts_for(int n) { return size_t(digits) * (blocks_for(n, tile) + 1); }
 
 // Sorts there and back: an even number of passes leaves the result in keys.
@@ -153,7 +154,7 @@ static void sort(unsigned *keys, unsigned *values, int n, void *scratch, bool fl
 {
     if (n == 0) return;
     int tiles = blocks_for(n, tile);
-    int scan_size = tiles > block_size ? block_size : 32; // threads a row
+    int scan_size = tiles > block_size ? block_size : 32; // threads per row
     int *totals = static_cast<int *>(scratch), *counts = totals + digits;
     unsigned *other = reinterpret_cast<unsigned *>(totals + counts_for(n));
     unsigned *other_values = values ? other + n : nullptr;
@@ -170,9 +171,9 @@ static void sort(unsigned *keys, unsigned *values, int n, void *scratch, bool fl
     }
     // TODO 10 (radix_sort: speed): When everything passes: how many passes, and
     // how often does a pass go over the keys? Try digits of 8 bits. Then count
-    // the digits of all passes once, before the first: a pass can do with one
-    // kernel if a tile tells the others its counts, and looks back at what the
-    // tiles before it have told.
+    // the digits of all passes once, before the first: a pass needs only one
+    // kernel if each tile publishes its counts and looks back at the states of
+    // the tiles before it.
 }
 
 static size_t keys_and_counts(int n) { return sizeof(unsigned) * n + sizeof(int) * counts_for(n); }

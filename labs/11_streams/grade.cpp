@@ -28,10 +28,10 @@ static pixels random_bytes(std::size_t n)
     return all;
 }
 
-// Halves of what may be added.
+// Inputs in [-1/2, 1/2], so that sums stay in [-1, 1].
 static floats random_halves(std::size_t n) { return random_floats(n, -0.5f, 0.5f); }
 
-// What wrong answers look like.
+// The wrong answers that the grader recognises.
 
 static std::vector<misconception<float>> wrong_works(const floats &a, const floats &b, int rounds)
 {
@@ -40,14 +40,14 @@ static std::vector<misconception<float>> wrong_works(const floats &a, const floa
     };
     return {
         {"This is the sum alone: `work` was left out.", "c = work(a + b, rounds).", with(a, b, 0)},
-        {"`work` did one round, whatever `rounds` is.", "Hand `rounds` on to the kernel.",
+        {"`work` did one round, whatever `rounds` is.", "Pass `rounds` on to the kernel.",
          with(a, b, 1)},
-        {"`a` was added to itself.", "Two arrays come in, to two places in the slot.",
+        {"`a` was added to itself.", "Two arrays are copied in, to two places in the slot.",
          with(a, a, rounds)},
     };
 }
 
-// Where each wrong sum is that of other elements, of which ones; of few elements only.
+// If each wrong sum is that of other elements, says of which; for few elements only.
 static std::vector<misconception<float>> wrong_elements(const floats &a, const floats &b,
                                                         int rounds, const output<float> &c)
 {
@@ -65,9 +65,9 @@ static std::vector<misconception<float>> wrong_elements(const floats &a, const f
                 first = "c_host[" + std::to_string(i) + "] of a_host[" + std::to_string(of_a) +
                         "] and b_host[" + std::to_string(of_b) + "]";
         }
-    return {{"Each of them is made of elements with other numbers: " + first + ".",
-             "Which copy brought these: does each begin at its piece's first element, in both "
-             "arrays and in the slot? And what waits until a slot's last piece is done?",
+    return {{"Each of them is computed from elements with other indices: " + first + ".",
+             "Which copy loaded these: does each begin at its piece's first element, in both "
+             "arrays and in the slot? And what waits until the previous piece in the slot is done?",
              [looks] { return looks; }}};
 }
 
@@ -87,10 +87,10 @@ static std::vector<misconception<unsigned char>> wrong_merges(const pixels &firs
          each([](int f, int s) { return (f + 3 * s + 2) / 4; })},
         {"The mean was not rounded.", "Add 2 before you divide by 4.",
          each([](int f, int s) { return (3 * f + s) / 4; })},
-        {"Both images count alike.", "Three parts of the first image, one of the second.",
+        {"Both images have the same weight.", "Three parts of the first image, one of the second.",
          each([](int f, int s) { return (f + s + 1) / 2; })},
-        {"3 * first does not fit a byte, and lost what goes beyond.",
-         "Compute as int, and make a byte of the result alone.",
+        {"3 * first does not fit in a byte, and its upper bits were lost.",
+         "Compute as int, and convert only the result to a byte.",
          each([](int f, int s) { return ((3 * f + s + 2) % 256) / 4; })},
         {"Every image is merged as the first of the batch.",
          "Image k begins at k * width * height, in all three arrays.",
@@ -107,7 +107,7 @@ static std::vector<misconception<float>> wrong_rights(const oracle::diamond_resu
                                                       int rounds)
 {
     return {
-        {"top was read from its first element on.", "right[i] comes of top[n - 1 - i].",
+        {"top was read from its first element on.", "right[i] is computed from top[n - 1 - i].",
          [&want, rounds] {
              floats right;
              for (float x : want.top) right.push_back(oracle::work(x / 2, rounds));
@@ -127,7 +127,7 @@ static std::vector<misconception<float>> wrong_outs(const oracle::diamond_result
              for (float &x : out) x = -x;
              return out;
          }},
-        {"This is left alone.", "Was right there when the branches were joined?",
+        {"This is left alone.", "Was `right` complete when the branches were joined?",
          [&want] { return want.left; }},
     };
 }
@@ -153,8 +153,8 @@ static void try_add(std::size_t n, int rounds, int a_at = 0, int b_at = 0, int c
     floats a = random_halves(n), b = random_halves(n);
     output<float> c(n);
     pieces_are_copied();
-    hint_unwritten("Of a piece as many elements have come as were copied: do the copies count "
-                   "bytes, of both arrays, and does no thread go beyond the piece's last element?");
+    hint_unwritten("Not all elements of a piece were copied: do the copies count bytes, for both "
+                   "arrays, and does no thread go beyond the piece's last element?");
     CALL(add_pipelined, pinned_at(a, a_at), pinned_at(b, b_at), pinned_at(c, c_at), int(n), rounds,
          scratch);
     expect_equal(c, oracle::add_pipelined(a, b, rounds), {}, [&] {
@@ -186,8 +186,8 @@ static void try_diamond(std::size_t n, int rounds, int in_at = 0, int out_at = 0
     output<float> left(n), right(n), out(n);
     reading_an_output_means(
         "A step began before those that it needs had ended.",
-        "Only an event gives the work of two streams an order: record it behind "
-        "what must come first, and wait for it before what comes next.",
+        "Only an event orders the work of two streams: record it behind the work that must come "
+        "first, and wait for it before the work that comes next.",
         "diamond");
     CALL(diamond, misaligned(in, in_at), left, right, misaligned(out, out_at), int(n), rounds,
          scratch);
@@ -197,7 +197,7 @@ static void try_diamond(std::size_t n, int rounds, int in_at = 0, int out_at = 0
     expect_equal(out, want.out, {}, [&] { return wrong_outs(want); });
 }
 
-// What is raced.
+// The speed cases.
 
 // Arrays of 2^25 elements, or fewer where memory is small.
 static std::size_t raced_elements()
@@ -328,7 +328,7 @@ private:
     output<unsigned char> out_;
 };
 
-// So few elements that a kernel leaves most of the device idle.
+// Few elements, so that a kernel leaves most of the device idle.
 class branching : public workload {
 public:
     explicit branching(std::mt19937_64 &random) : in_(raced_values())
@@ -336,7 +336,7 @@ public:
         // Few different values, which make the answer cheap to check.
         for (float &x : in_) x = float(random() % 64) / 64 - 0.5f;
     }
-    // work() multiplies twice a round.
+    // work() multiplies twice per round.
     static double multiplications() { return double(raced_values()) * (4.0 * raced_rounds() + 2); }
     const char *function() const override { return "diamond"; }
     std::vector<argument> arguments() override
@@ -364,7 +364,7 @@ public:
     }
 
 private:
-    // What becomes of each of the 64 values on either side.
+    // The results for each of the 64 values on either side.
     static std::pair<floats, floats> answers(int rounds)
     {
         floats kinds;
@@ -389,7 +389,7 @@ static make_workload add_race(int rounds)
     return [=](std::mt19937_64 &random) { return std::make_unique<adding>(random, rounds); };
 }
 
-// So many rounds that the kernel takes as long as the two copies in. Naive then takes as long as
+// As many rounds as make the kernel take as long as the two copies in. Naive then takes as long as
 // five copies; without any round, as long as three, and a little more for the sum.
 static int balanced_rounds()
 {
@@ -403,7 +403,7 @@ static int balanced_rounds()
     return int(rounds);
 }
 
-// What the simulator must see.
+// The gates that the simulator counts.
 
 static double share(std::uint64_t part, double whole)
 {
@@ -415,14 +415,14 @@ static counted_gate several_streams()
     counted_gate gate = streams_at_work(2);
     gate.cause = [](const counted &c) -> std::string {
         if (c.launches != 1) return {};
-        return "All of it is one piece, and there is nothing to work on meanwhile. The arrays are "
+        return "There is only one piece, so nothing can overlap. The arrays are "
                "smaller here than on a GPU, 1 MiB each: how long may a piece be at least, and how "
                "many are there then?";
     };
     return gate;
 }
 
-// Where pieces overlap as well as so many of them can, and that is not enough.
+// The message if pieces overlap as well as their number allows, and that is not enough.
 static std::string too_few_pieces(const counted &c)
 {
     if (c.launches < 2 || c.launches > 64 || c.streams < 2) return {};
@@ -434,8 +434,8 @@ static std::string too_few_pieces(const counted &c)
     constexpr double no_more = 1.03; // what launches cost
     if (double(c.ticks) > no_more * best) return {};
     return "The " + std::to_string(c.launches) +
-           " pieces overlap as well as so few can: while the first comes in and while the last "
-           "goes out, nothing runs beside them. With more pieces, and smaller ones, that is less.";
+           " pieces overlap as well as so few can: while the first is copied in and the last "
+           "copied out, nothing else runs. More and smaller pieces shorten that time.";
 }
 
 static counted_gate makespan_of_pieces(const steps &most)
@@ -453,28 +453,26 @@ static std::vector<counted_gate> overlap_gates(double in, double out, double mul
                                                const steps &most)
 {
     return {
-        at_least(
-            "crossing the link by copies", {1}, "%",
-            "Kernels can reach pinned memory where it lies, at the speed of the link; this lab "
-            "asks for copies: only these are seen to run beside kernels here.",
-            [](const counted &c) { return share(c.copied_bytes, double(c.host_link_bytes)); }),
-        at_least(
-            "copied from and to pinned memory", {1}, "%",
-            "Out of ordinary, pageable memory, and into it, the host copies by itself, through a "
-            "pinned buffer of the driver's, and the call returns when that is done: nothing is "
-            "queued meanwhile. Copy from the caller's memory and to it, which is pinned: no "
-            "std::vector, malloc or new in between.",
-            [](const counted &c) {
-                return 1 - share(c.pageable_bytes + c.pageable_out_bytes,
-                                 double(c.copied_bytes + c.copied_out_bytes));
-            }),
+        at_least("crossing the link by copies", {1}, "%",
+                 "Kernels can access pinned memory directly, at the speed of the link; this lab "
+                 "asks for copies, because only copies are seen to overlap with kernels here.",
+                 [](const counted &c) { return share(c.copied_bytes, double(c.host_link_bytes)); }),
+        at_least("copied from and to pinned memory", {1}, "%",
+                 "Copies from and to ordinary, pageable memory go through a pinned buffer of the "
+                 "driver, and the call returns only when that is done, so nothing is queued "
+                 "meanwhile. Copy directly from and to the caller's memory, which is pinned: no "
+                 "std::vector, malloc or new in between.",
+                 [](const counted &c) {
+                     return 1 - share(c.pageable_bytes + c.pageable_out_bytes,
+                                      double(c.copied_bytes + c.copied_out_bytes));
+                 }),
         at_least("done by kernels", {1}, "%", "Let kernels do the work: the host only queues it.",
                  [=](const counted &c) {
                      double computed =
                          multiplications > 0 ? share(c.multiplications, multiplications) : 1;
                      return std::min({1.0, share(c.compulsory_bytes, in + out), computed});
                  }),
-        at_least("brought by copies, there and back", {1}, "%",
+        at_least("copied to the device and back", {1}, "%",
                  "Every element of the inputs is copied to the device, and every element of "
                  "the result back from there.",
                  [=](const counted &c) {
@@ -485,12 +483,12 @@ static std::vector<counted_gate> overlap_gates(double in, double out, double mul
         makespan_of_pieces(most)};
 }
 
-// Other kernels may compute what nobody asked for, too: that is not seen here.
+// Kernels may also compute something else: that is not seen here.
 static counted_gate branches_computed()
 {
     return at_least(
-        "multiplied by kernels, of what both branches take", {0.95}, "%",
-        "Every call computes both branches anew: let kernels do so.",
+        "multiplications by kernels, of those of both branches", {0.95}, "%",
+        "Every call must compute both branches anew, in kernels.",
         [](const counted &c) { return share(c.multiplications, branching::multiplications()); });
 }
 
@@ -530,9 +528,8 @@ SPEED_CASE("add_pipelined: speed", 11.5, 7)
     int rounds = balanced_rounds();
     double n = double(raced_elements());
     gates.counted = overlap_gates(8 * n, 4 * n, n * rounds, {0.6, 0.5, 0.45});
-    gates.too_slow =
-        "How many pieces are there, is each in a stream, with its launch, and does the "
-        "host wait for one before it queues the next?";
+    gates.too_slow = "How many pieces are there, is each in a stream, together with its launch, "
+                     "and does the host wait for one before it queues the next?";
     pieces_are_copied();
     right_in_any_order(add_race(3));
     race(add_race(rounds), gates);
@@ -585,8 +582,8 @@ CORRECTNESS_CASE("diamond: sizes, rounds and places", 1)
     const std::uint64_t more = leaked_handles([] { try_diamond(100, 2); });
     expect(more == 0, verdict::RESOURCE_LIMIT,
            "After each call of diamond there are " + std::to_string(more) +
-               " streams and events more than before it, which nobody has destroyed.",
-           "Make them once, in static variables, and use them in every call; or destroy them "
+               " streams and events more than before it, which were never destroyed.",
+           "Create them once, in static variables, and use them in every call; or destroy them "
            "before the function returns.");
 }
 

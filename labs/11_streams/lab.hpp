@@ -7,14 +7,14 @@
 // width * height * count; size 0 is legal and does nothing.
 //
 // Each function has scratch memory of its own: NAME_scratch(...), on the host,
-// says how many bytes NAME needs for the same sizes (0 is fine), and `scratch`
-// then points to so many bytes of device memory at a multiple of 256. They hold
-// anything, also what the call before left there; and they are yours until the
-// call's work is done: no function needs to allocate memory.
+// returns how many bytes NAME needs for the same sizes (0 is fine), and
+// `scratch` then points to that many bytes of device memory at a multiple of
+// 256. Their contents are undefined, and may be those of an earlier call; they
+// are yours until the call's work is done. No function needs to allocate memory.
 //
-// Streams and events may be made in the first call and kept for all later ones;
-// calls come one after another, from one thread. A function that writes host
-// memory returns when all of it is written; one that writes device memory
+// Streams and events may be created in the first call and kept for all later
+// ones; calls come one after another, from one thread. A function that writes
+// host memory returns when all of it is written; one that writes device memory
 // returns when its work has been launched: the grader waits for all streams,
 // and asks the runtime for errors. A function may throw a std::exception to
 // report an error of its own, as check() of ../check.hpp does.
@@ -23,9 +23,9 @@
 #include <cstddef>
 
 #ifdef __CUDACC__
-// What kernels have to compute, of any x in [-1, 1]: use it as it is. The
-// result is in [-1, 1] too. It hangs on every bit of x and on each of the
-// rounds, and nobody knows a shorter way to it.
+// The function that kernels have to compute, for any x in [-1, 1]: use it as it
+// is. The result is in [-1, 1] too. It depends on every bit of x and on every
+// round, and no shortcut is known.
 inline __device__ float work(float x, int rounds)
 {
     for (int k = 0; k < rounds; ++k) x = fmaf(-1.9f * x, x, 1.0f);
@@ -33,12 +33,13 @@ inline __device__ float work(float x, int rounds)
 }
 #endif
 
-// Sends two arrays to the device, and the result back.
+// Copies two arrays to the device, adds and works on them, and copies the
+// result back.
 //   a_host, b_host, c_host: n each; rounds >= 0; all |a + b| <= 1.
 //   c_host[i] = work(a_host[i] + b_host[i], rounds).
 //   The data are copied to the device and back; kernels work on copies.
-// The lesson: cut into pieces, one piece can be on its way in while the device
-// computes another and a third one is on its way out.
+// The lesson: with the arrays cut into pieces, one piece can be copied in while
+// the device computes another and a third is copied out.
 size_t add_pipelined_scratch(int n);
 void add_pipelined(const float *a_host, const float *b_host, float *c_host, int n, int rounds,
                    void *scratch);
@@ -46,10 +47,10 @@ void add_pipelined(const float *a_host, const float *b_host, float *c_host, int 
 // Merges two batches of images.
 //   first_host, second_host, out_host: count x height x width bytes, image
 //   after image.
-//   out = (3 * first + second + 2) / 4, of each pixel, rounded down.
+//   out = (3 * first + second + 2) / 4 for each pixel, rounded down.
 //   The images are copied to the device and back.
-// The lesson: where copies are all there is, both ways at once is all there is
-// to gain.
+// The lesson: if the copies take all the time, the only gain is from copying
+// both ways at once.
 size_t merge_images_scratch(int width, int height, int count);
 void merge_images(const unsigned char *first_host, const unsigned char *second_host,
                   unsigned char *out_host, int width, int height, int count, void *scratch);
@@ -64,7 +65,7 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
 //                   \                       /
 //                    out[i] = left[i] - right[i]
 //
-// The lesson: streams go their own ways, and events bring them together.
+// The lesson: streams are independent, and events order them.
 size_t diamond_scratch(int n);
 void diamond(const float *in, float *left, float *right, float *out, int n, int rounds,
              void *scratch);

@@ -1,7 +1,7 @@
 // Lab 11, streams: the file to edit. What each function must do: lab.hpp.
 // The lesson: handouts/11_streams.md. Stuck at a TODO: hints.md.
 //
-// Streams and events are made in the first call and kept. Each stream has a
+// Streams and events are created in the first call and kept. Each stream has a
 // slot of the scratch, for one piece at a time. Change kernels, launches and
 // scratch where your idea needs it.
 #include "../check.hpp"
@@ -22,7 +22,7 @@ constexpr int block_size = 256, stream_count = 4;
 {
     static cudaStream_t streams[stream_count] = {};
     if (!streams[k])
-        check(cudaStreamCreateWithFlags(&streams[k], cudaStreamNonBlocking), "making a stream");
+        check(cudaStreamCreateWithFlags(&streams[k], cudaStreamNonBlocking), "creating a stream");
     return streams[k];
 }
 
@@ -31,15 +31,15 @@ constexpr int block_size = 256, stream_count = 4;
 {
     static cudaEvent_t events[2] = {};
     if (!events[k])
-        check(cudaEventCreateWithFlags(&events[k], cudaEventDisableTiming), "making an event");
+        check(cudaEventCreateWithFlags(&events[k], cudaEventDisableTiming), "creating an event");
     return events[k];
 }
 
 [[maybe_unused]] static __global__ void add_and_work(const float *a, const float *b, float *c,
                                                      int n, int rounds)
 {
-    // TODO 1 (add_pipelined): Compute this thread's i; c[i] is what `work`
-    // makes of the sum.
+    // TODO 1 (add_pipelined): Compute this thread's i; c[i] must be `work` of
+    // the sum.
 }
 
 // Elements of a piece; the last one may be shorter. Two halves, for a start.
@@ -47,9 +47,9 @@ static int piece_of(int n)
 {
     int piece = n - n / 2;
     // TODO 7 (add_pipelined: speed): When everything else passes: smaller
-    // pieces, so that the first is soon there and the last soon gone. Streams
-    // and slots take turns as they do now. But let no piece be so small that
-    // queueing it takes longer than copying it.
+    // pieces, so that the first copy in and the last copy out are short.
+    // Streams and slots are used in turn as now. But no piece may be so small
+    // that queueing it takes longer than copying it.
     return piece;
 }
 
@@ -69,7 +69,7 @@ void add_pipelined(const float *a_host, const float *b_host, float *c_host, int 
         // begin at `first`, to a and b: cudaMemcpyAsync, in stream(slot).
         //
         // TODO 4 (add_pipelined): Launch the kernel on them, in the same
-        // stream: it is the fourth thing between <<< and >>>.
+        // stream: it is the fourth argument between <<< and >>>.
         //
         // TODO 5 (add_pipelined): Copy c to its place in c_host, in the same
         // stream.
@@ -80,10 +80,10 @@ void add_pipelined(const float *a_host, const float *b_host, float *c_host, int 
 [[maybe_unused]] static __global__ void
 merge(const unsigned char *first, const unsigned char *second, unsigned char *out, int pixels)
 {
-    // TODO 8 (merge_images): A pixel a thread.
+    // TODO 8 (merge_images): Compute one pixel per thread.
 }
 
-// A slot a stream, for one image of each kind.
+// One slot per stream, for one image of each kind.
 size_t merge_images_scratch(int width, int height, int)
 {
     return 3 * size_t(stream_count) * width * height;
@@ -100,8 +100,8 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
         int slot = k % stream_count;
         unsigned char *first = static_cast<unsigned char *>(scratch) + 3 * size_t(slot) * pixels;
         [[maybe_unused]] unsigned char *second = first + pixels, *out = second + pixels;
-        // TODO 9 (merge_images): As above: both images in, the kernel, the
-        // result out, all in the stream of the slot.
+        // TODO 9 (merge_images): As above: copy both images in, launch the
+        // kernel, copy the result out, all in the stream of the slot.
     }
     // TODO 10 (merge_images): Wait until every stream is done.
 }
@@ -140,8 +140,8 @@ void diamond(const float *in, float *left, float *right, float *out, int n, int 
     [[maybe_unused]] float *top = static_cast<float *>(scratch);
     [[maybe_unused]] cudaStream_t one = stream(0), other = stream(1);
     // TODO 11 (diamond): Launch compute_top in `one`. Then let `other` wait for
-    // it: cudaEventRecord puts a mark behind what a stream was given so far;
-    // cudaStreamWaitEvent lets another stream come no further before it.
+    // it: cudaEventRecord records an event behind all work queued in a stream
+    // so far; cudaStreamWaitEvent makes another stream wait for it.
     //
     // TODO 12 (diamond): Launch compute_left in `one` and compute_right in
     // `other`.

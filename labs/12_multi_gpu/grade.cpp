@@ -21,10 +21,10 @@ using doubles = std::vector<double>;
 using bytes = std::vector<unsigned char>;
 using pairs = std::vector<std::pair<int, int>>;
 
-// Members take part whether they have a GPU each or not.
+// Members take part whether or not each has a GPU of its own.
 static const int few_members[] = {1, 2, 3, 4, 5, 7};
 
-// Nobody has access to anybody else's memory.
+// No member has access to another's memory.
 static void close_all_peers()
 {
     pairs all;
@@ -34,7 +34,7 @@ static void close_all_peers()
     close_peers(all);
 }
 
-// Of four members neighbours reach each other, and those across do not.
+// Of four members, neighbours reach each other, and those opposite do not.
 static const pairs across = {{0, 2}, {2, 0}, {1, 3}, {3, 1}};
 
 static void try_peer_table(int members, const pairs &closed = {})
@@ -62,11 +62,11 @@ static void try_peer_table(int members, const pairs &closed = {})
     expect_equal(
         out, want, {std::size_t(members), std::size_t(members)},
         {{"Members were taken to have no access to memory of their own device.",
-          "cudaDeviceCanAccessPeer is about two devices; with itself, a device needs no help.",
+          "cudaDeviceCanAccessPeer is for two different devices; a device always has access to its "
+          "own memory.",
           table([=](int i, int j) { return i % devices == j % devices ? 0 : at(i, j); })},
          {"Rows and columns have changed places.",
-          "Entry [i * devices + j] says whether i reaches j: i is the first device of the "
-          "question.",
+          "Entry [i * devices + j] says whether i reaches j: i is the first device in the call.",
           table([=](int i, int j) { return at(j, i); })}});
 }
 
@@ -83,7 +83,7 @@ static auto part(floats &all, int n, int member)
 
 static std::vector<misconception<float>> wrong_broadcasts(const floats &before, int members, int n)
 {
-    // Of each buffer, which other one's contents it holds.
+    // For each buffer, the one whose contents it has.
     auto holding = [before, members, n](auto whose) {
         return [before, members, n, whose] {
             floats all = before, from = before;
@@ -95,11 +95,12 @@ static std::vector<misconception<float>> wrong_broadcasts(const floats &before, 
         };
     };
     return {
-        {"Only the second buffer was written.", "Whoever has it must send it on.",
+        {"Only the second buffer was written.",
+         "Every member that has received the data must send it on.",
          holding([](int k) { return k == 1 ? 0 : k; })},
-        {"Each buffer holds what the one before it held at first.",
-         "It was sent on before it had arrived: let the stream that sends wait for an event of the "
-         "one that delivers.",
+        {"Each buffer has the original contents of the one before it.",
+         "The data were sent on before they had arrived: let the sending stream wait for an event "
+         "of the stream that delivers them.",
          holding([](int k) { return std::max(k - 1, 0); })},
     };
 }
@@ -109,7 +110,7 @@ static void expect_changed(const char *function, const floats &got, const floats
 {
     expect(want == before || got != before, verdict::NOT_WRITTEN,
            std::string(function) + " returned, and no buffer has changed.",
-           "Does anything travel from one device to another?");
+           "Is anything copied from one device to another?");
 }
 
 static floats broadcast_of(const floats &before, int members, int n)
@@ -120,8 +121,8 @@ static floats broadcast_of(const floats &before, int members, int n)
     return all;
 }
 
-// Where the last elements of each buffer alone are as they were, how many: fewer than members or
-// pieces leave over, and no element before them was. 0: something else is wrong.
+// Returns how many last elements of each buffer are unchanged, if they alone are, and they are
+// fewer than the members or pieces could leave over. 0: something else is wrong.
 static int left_over(const floats &got, const floats &before, const floats &want, int n)
 {
     int first = n;
@@ -136,10 +137,11 @@ static misconception<float> not_divided(const output<float> &got, const floats &
                                         const floats &want, int n)
 {
     const int rest = left_over(got.values, before, want, n);
-    return {"Of each buffer the last " + std::to_string(rest) + " of " + std::to_string(n) +
-                " elements are as they were.",
-            "n is no multiple of the number of pieces or of members: the last piece goes on to n.",
-            [&got, rest] { return rest > 0 ? got.values : floats(); }};
+    return {
+        "In each buffer the last " + std::to_string(rest) + " of " + std::to_string(n) +
+            " elements are unchanged.",
+        "n is no multiple of the number of pieces or of members: the last piece must extend to n.",
+        [&got, rest] { return rest > 0 ? got.values : floats(); }};
 }
 
 static void try_broadcast(int members, int n)
@@ -212,25 +214,25 @@ static std::vector<misconception<float>> wrong_sums(const floats &before, int me
         };
     };
     return {
-        {"Only member 0 has the sums.", "They must get back to all: that is the second half.",
+        {"Only member 0 has the sums.",
+         "The sums must be sent back to all members: that is the second half.",
          same_everywhere([](int k, int m) { return float(k == 0 || k == m); })},
         {"A complete part was added again.",
-         "In the second half of the ring, what comes is the sum of all: it takes the place of what "
-         "is there.",
+         "In the second half of the ring, an arriving part is the complete sum: it replaces the "
+         "one there.",
          added_again},
         {"One step of the ring is missing: in each buffer one part is not the sum of all.",
-         "It takes devices - 1 steps until each part is complete somewhere, and as many again "
-         "until "
-         "all have it.",
+         "It takes devices - 1 steps until each part is complete in one member, and as many again "
+         "until all members have it.",
          [=] { return ring(before, members, n, 1, 2 * (members - 1) - 1, members - 1); }},
         {"The ring turns one way, and the parts are numbered for the other.",
-         "What member k gets in a step is what its neighbour got in the step before: does it come "
-         "from member k - 1, and which part has that one just got?",
+         "In each step member k gets the part that its neighbour got in the step before: does it "
+         "come from member k - 1, and which part has that member just got?",
          [=] { return ring(before, members, n, members - 1, 2 * (members - 1), members - 1); }},
         {"The last member's numbers are missing.", "A ring of N members adds N - 1 times.",
          same_everywhere([members](int, int m) { return float(m + 1 < members); })},
-        {"Each member has added one neighbour's numbers to its own, and no more.",
-         "What a neighbour has must be its sum so far, not what it began with.",
+        {"Each member has added only one neighbour's numbers to its own.",
+         "The neighbour must send its sum so far, not its original numbers.",
          same_everywhere([members](int k, int m) {
              return float(k == m || (k + members - 1) % members == m);
          })},
@@ -257,7 +259,7 @@ static void expect_sums(const output<float> &all, const floats &before, int memb
             expect(all[std::size_t(k) * std::size_t(n) + std::size_t(i)] == all[std::size_t(i)],
                    verdict::WRONG_ANSWER,
                    "buffers[" + std::to_string(k) + "][" + std::to_string(i) +
-                       "] is nearly what buffers[0] has there, but not the same.",
+                       "] is nearly equal to that of buffers[0], but not the same.",
                    "Add up each element in one place, and copy the sum to the others.");
 }
 
@@ -299,21 +301,22 @@ static void expect_solved(int result, const doubles &augmented, int n, const out
     if (result != 0 && have_solved.count(function)) {
         bool by_value = oracle::eliminate(augmented, n, oracle::pivoting::positive).empty();
         expect(false, verdict::WRONG_ANSWER, returned + ": singular. The system has one solution.",
-               by_value ? "Look for the largest by magnitude: a negative number is not nothing."
-                        : "Return 0 where there is a pivot for each column: look at all rows "
-                          "that have had none yet.");
+               by_value
+                   ? "Look for the largest by magnitude: a negative number can be a pivot, too."
+                   : "Return 0 if there is a pivot for each column: look at all rows that have had "
+                     "none yet.");
     }
     expect(n == 0 || x.values != no_solution(n).values, verdict::NOT_WRITTEN,
            result == 0 ? function + " returned, and wrote no number of x."
                        : returned + ": singular, and no x. The system has one solution.",
            result == 0 ? ""
-                       : "A system is singular if nothing but zeros is left to choose a pivot "
-                         "from: look at all rows that have had no pivot yet.");
+                       : "A system is singular if only zeros are left to choose a pivot from: look "
+                         "at all rows that have had no pivot yet.");
     expect(result == 0, verdict::WRONG_ANSWER,
            returned + ": singular. The system has one solution.",
            function == "eliminate"
-               ? "Return 0 where there is a pivot for each column."
-               : "Print on each rank its first column as it has come: is it all there? A scatter's "
+               ? "Return 0 if there is a pivot for each column."
+               : "Print the first received column on each rank: is it complete? A scatter's "
                  "counts and displacements count elements of the type that it is given.");
     const doubles any_row = oracle::eliminate(augmented, n, oracle::pivoting::any_row);
     bool alike = any_row.size() == x.size() && any_row.size() > 1;
@@ -322,23 +325,24 @@ static void expect_solved(int result, const doubles &augmented, int n, const out
     const double error = oracle::backward_error(augmented, n, x.values);
     const double most = (n + 10) * 0x1p-52;
     expect(error <= most || !alike, verdict::WRONG_ANSWER,
-           "x is what comes out when a row that has been a pivot's already is chosen again.",
+           "x is the result of choosing a row again that has been a pivot's already.",
            "In column k, look for the largest number in row k and below it: the rows above have "
            "had their pivots.");
-    expect(error <= most, verdict::WRONG_ANSWER,
-           "x does not solve the system of " + std::to_string(n) +
-               " equations: in one of them the two sides differ by " + show_element(error) +
-               " of what is added up; " + show_element(most) + " is the most.",
-           function == "eliminate"
-               ? "Does every member know each pivot's row and all multipliers before it uses them, "
-                 "and does the right-hand side take part in everything?"
-               : "Print on rank 1, for column 1, the message that it uses: where the pivot is, and "
-                 "a multiplier for each row, n + 1 numbers. Is the broadcast's root the rank that "
-                 "has the column, column % ranks, is it as long as that, and is it the same on "
-                 "rank 0?");
+    expect(
+        error <= most, verdict::WRONG_ANSWER,
+        "x does not solve the system of " + std::to_string(n) +
+            " equations: in one of them the two sides differ by " + show_element(error) +
+            " of the terms' sum; " + show_element(most) + " is allowed.",
+        function == "eliminate"
+            ? "Does every member know each pivot's row and all multipliers before it uses them, "
+              "and does the right-hand side take part in everything?"
+            : "Print on rank 1, for column 1, the message that it uses: the row of the pivot, and "
+              "a multiplier for each row, n + 1 numbers. Is the broadcast's root the rank that "
+              "has the column, column % ranks, is it as long as that, and is it the same on "
+              "rank 0?");
 }
 
-// The host has the system and could solve it. Smaller ones it may.
+// The host could solve the system itself, which only smaller ones allow.
 static void expect_eliminated_by_kernels(int n)
 {
     double each = 8.0 * n * (n + 1), multiplications = double(n) * n * n / 3;
@@ -347,9 +351,9 @@ static void expect_eliminated_by_kernels(int n)
 
 static void every_member_is_told()
 {
-    hint_unwritten("Does each column's message reach every other member, whole, before a kernel "
-                   "there reads it? It is n + 1 numbers: where the pivot is, and a multiplier for "
-                   "each row. Print on which device it was read, and which number of it.");
+    hint_unwritten("Does each column's message reach every other member completely before a kernel "
+                   "there reads it? It is n + 1 numbers: the row of the pivot, and a multiplier "
+                   "for each row. Print on which device it was read, and which number of it.");
 }
 
 static void try_eliminate(const doubles &augmented, int n, int members)
@@ -362,8 +366,8 @@ static void try_eliminate(const doubles &augmented, int n, int members)
     if (n > 0) have_solved.insert("eliminate");
 }
 
-// A first pivot of 1e-20 if the rows stay where they are. What comes out then is the same on every
-// machine.
+// Has a first pivot of 1e-20 if the rows stay where they are. The wrong result is then the same on
+// every machine.
 static void try_tiny_pivot(int members, double other, const char *chosen, const char *next)
 {
     doubles system = {1e-20, 1, 3, other, 2 + double(random_between(0, 5)), 10.5};
@@ -380,8 +384,8 @@ static void try_singular(const doubles &augmented, int n, int members, const cha
     int result = CALL(eliminate, host(augmented), n, host(x), members);
     expect(result != 0, verdict::WRONG_ANSWER,
            std::string("eliminate returned 0 for a singular system: ") + why,
-           "When the largest number left in a column is 0, there is no pivot: return something "
-           "else than 0.");
+           "When the largest number left in a column is 0, there is no pivot: return a number "
+           "other than 0.");
 }
 
 // Pictures.
@@ -396,12 +400,12 @@ static void try_merge(int width, int height, int count, int members)
     CALL(merge_images, host(first), host(second), host(out), width, height, count, members);
     expect_equal(out, oracle::merge_images(first, second),
                  {std::size_t(count), std::size_t(height), std::size_t(width)},
-                 {{"The images have changed roles.", "The first one counts three times.",
+                 {{"The two images were exchanged.", "The first one has the weight 3.",
                    [&] { return oracle::merge_images(second, first); }}});
     expect_work_of_kernels(3.0 * double(n));
 }
 
-// What is raced.
+// The speed cases.
 
 // On the simulator always four; else as many as there are, or two that share.
 static int raced_members()
@@ -571,68 +575,65 @@ static make_workload merge_race()
     };
 }
 
-// What the simulator must see, of four members.
+// The gates that the simulator counts, with four members.
 
 constexpr double buffer_bytes = 4.0 * (1 << 16);
 
 static counted_gate no_host_link()
 {
-    return at_most(
-        "host-link bytes over a buffer's", {0.01}, "",
-        "Let the devices send to each other: cudaMemcpyPeerAsync, or kernels that follow another "
-        "device's pointers. Both need cudaDeviceEnablePeerAccess: without it, copies go by way of "
-        "the host.",
-        [](const counted &c) { return double(c.host_link_bytes) / buffer_bytes; });
+    return at_most("bytes over host links, in buffers", {0.01}, "",
+                   "Let the devices send to each other: cudaMemcpyPeerAsync, or kernels that "
+                   "follow another device's pointers. Both need cudaDeviceEnablePeerAccess: "
+                   "without it, copies go through the host.",
+                   [](const counted &c) { return double(c.host_link_bytes) / buffer_bytes; });
 }
 
 static counted_gate sent(double most, const char *meaning)
 {
-    return at_most("bytes sent by a device over a buffer's", {most}, "", meaning,
+    return at_most("bytes sent by a device, in buffers", {most}, "", meaning,
                    [](const counted &c) { return double(c.most_sent_bytes) / buffer_bytes; });
 }
 
 static counted_gate time_of_copies(double most, const char *meaning)
 {
-    return at_most("time over that of one copy", {most}, "", meaning,
+    return at_most("time, in multiples of one copy's", {most}, "", meaning,
                    [](const counted &c) { return double(c.ticks) / (buffer_bytes / 64); });
 }
 
-// Where all is queued at once, and each step still waits for the one before it.
+// The message if all work is queued at once and each step still waits for the one before it.
 static std::string one_after_the_other(const counted &c)
 {
     if (c.streams < 2 || c.holding_waits > 0) return {};
     if (double(c.ticks) < 0.97 * double(c.serial_ticks)) return {};
-    return "The host waited for nothing, and yet no two devices ever worked at a time: each waited "
-           "for the one beside it. Step s of a member needs what its neighbour did in step s - 1. "
-           "An event that was recorded again since stands for step s: wait before that, or keep "
-           "an event for each step.";
+    return "The host did not wait, and yet no two devices ever worked at the same time: each "
+           "waited for its neighbour. Step s of a member depends on its neighbour's step s - 1. An "
+           "event that was recorded again since stands for step s: wait before that, or keep one "
+           "event per step.";
 }
 
 static counted_gate busiest_link(double total)
 {
     return at_most(
-        "of what the host sends, to one device", {0.35}, "%",
-        "A fourth of it should do for each of four. Print for each member its share, and the "
-        "current device where it copies. Are the shares alike? Are the devices different? A host "
-        "thread begins with device 0 as its current one, whatever the thread that made it had "
-        "chosen.",
+        "share of the host's bytes that one device gets", {0.35}, "%",
+        "Each of four devices should get a fourth. Print each member's share, and its current "
+        "device when it copies. Are the shares equal? Are the devices different? A host thread "
+        "begins with device 0 as its current one, whatever the thread that started it had chosen.",
         [total](const counted &c) { return double(c.most_uploaded_bytes) / total; });
 }
 
-// What is computed on devices must have come there, and what comes of it must have left them:
-// bytes.
+// The devices' input must have been sent to them, and the result from them, in bytes.
 static counted_gate uploaded(double total)
 {
     return at_least(
-        "bytes sent to devices over those of the inputs", {0.9}, "",
-        "Let the devices work on the whole input: what is computed elsewhere does not count.",
+        "bytes sent to devices, in multiples of the inputs", {0.9}, "",
+        "Let the devices work on the whole input: work of the host does not count.",
         [total](const counted &c) { return double(c.host_link_bytes - c.staged_bytes) / total; });
 }
 
 static counted_gate downloaded(double total)
 {
-    return at_least("bytes sent by devices over those of the result", {1}, "",
-                    "The result is what the devices have computed: copy it from there.",
+    return at_least("bytes sent by devices, in multiples of the result", {1}, "",
+                    "The devices must compute the result: copy it from there.",
                     [total](const counted &c) { return double(c.downloaded_bytes) / total; });
 }
 
@@ -644,8 +645,8 @@ static double share_of_multiplications(const counted &c, bool of_busiest)
            double(std::max<std::uint64_t>(c.multiplications, 1));
 }
 
-// A host that waits for one member after the other puts late work in order, and hides what does not
-// wait for it; so other orders are tried as well.
+// A host that waits for one member after the other puts late work in order, which hides missing
+// waits; so other orders are tried as well.
 template <class F> static void late_and_shuffled(F tries)
 {
     for (stream_work when : {stream_work::late, stream_work::shuffled}) {
@@ -699,12 +700,13 @@ SPEED_CASE("broadcast: what is sent", 4.5, 0)
     gates.counted = {
         no_host_link(),
         // 1.5 where the root scatters and all then gather
-        sent(1.6, "One device sends everything to all the others, and theirs are idle: let each "
-                  "that has received a piece send it on."),
-        time_of_copies(1.6, "If a device waits for the whole before it sends it on, the last one "
-                            "gets it after as many times as there are links: send it in pieces. "
-                            "Are they sent at the same time? Those in NULL streams take turns, if "
-                            "a device has to do with both: give each device a stream of its own."),
+        sent(1.6, "One device sends everything to all the others, whose own links are idle: let "
+                  "each device send on every piece that it has received."),
+        time_of_copies(
+            1.6,
+            "If each device waits for all of the data before it sends them on, the time is that of "
+            "one copy per link: send the data in pieces. Do the copies overlap? Copies in NULL "
+            "streams are serialised if they share a device: give each device a stream of its own."),
     };
     host_may_work();
     race(broadcast_race(), gates);
@@ -744,8 +746,8 @@ SPEED_CASE("all_reduce: what is sent", 6.5, 0)
     gates.counted = {
         no_host_link(),
         sent(1.6, "A gather to one device and back makes that one send everything to all others. "
-                  "In a ring each member adds up one part, and sends each part once while it adds "
-                  "and once when it is done."),
+                  "In a ring each member adds up one part, and sends each part once while it is "
+                  "added up and once when it is complete."),
     };
     host_may_work();
     race(reduce_race(), gates);
@@ -757,11 +759,11 @@ SPEED_CASE("all_reduce: speed", 4.5, 10)
            "With one GPU nothing travels between devices, so there is nothing to time.");
     speed_gates gates;
     gates.speedup = 1.4;
-    gates.counted = {time_of_copies(
-        3, "Do all devices send and receive all the time? Each step of a ring begins as soon as "
-           "one's own neighbour has done the last, and no later.")};
+    gates.counted = {
+        time_of_copies(3, "Do all devices send and receive all the time? Each step of a ring "
+                          "should begin as soon as the neighbour has finished the one before.")};
     gates.counted.front().cause = one_after_the_other;
-    gates.too_slow = "Where does it go: by way of the host, or all through one device?";
+    gates.too_slow = "Which way do the data go: through the host, or all through one device?";
     host_may_work();
     race(reduce_race(), gates);
 }
@@ -790,12 +792,12 @@ CORRECTNESS_CASE("eliminate: pivots that are too small", 1)
     double other = 1 + random_between(0, 5);
     for (int members : {1, 2}) {
         try_tiny_pivot(members, other,
-                       "This is what elimination gives that takes the first number for the pivot, "
-                       "here 1e-20: no digit is right.",
+                       "This is the result if the first number is taken for the pivot, here 1e-20: "
+                       "no digit is right.",
                        "Look for the largest in the column and exchange the rows.");
         try_tiny_pivot(members, -other,
-                       "The pivot chosen was 1e-20, where a negative number of greater magnitude "
-                       "was there.",
+                       "The pivot chosen was 1e-20, although there was a negative number of "
+                       "greater magnitude.",
                        "Compare magnitudes: fabs.");
     }
     doubles system = random_system(40);
@@ -849,24 +851,24 @@ CORRECTNESS_CASE("eliminate: no access to each other", 0.5)
 SPEED_CASE("eliminate: who works, who waits", 2, 0)
 {
     constexpr double n = 96;
-    // Of each of four members: to allocate, to hand over its columns, to bring them home, to free.
+    // For each of four members: to allocate, to send its columns, to copy them back, to free.
     constexpr double other_waits = 4 * 8;
     speed_gates gates;
     gates.counted = {
         at_most(
-            "times the host waits a column, beyond 8 times a member", {1}, "",
-            "While the host waits for a number, all devices do. What one step needs of another "
-            "can stay on the devices: where the pivot is, too. A copy from or to ordinary "
-            "memory waits by itself, so a wait behind it is another one.",
+            "waits of the host per column, beyond 8 per member", {1}, "",
+            "While the host waits for a number, all devices wait. The data that one step needs "
+            "from another can stay on the devices, even the row of the pivot. A copy from or to "
+            "ordinary memory waits by itself, so a wait behind it is a second one.",
             [](const counted &c) { return std::max(0.0, double(c.host_waits) - other_waits) / n; }),
         at_least("multiplications done on devices", {0.9}, "%", "Let kernels eliminate.",
                  [](const counted &c) { return double(c.multiplications) / (n * n * n / 3); }),
-        at_most("of multiplications, on the busiest of four devices", {0.4}, "%",
+        at_most("multiplications on the busiest of four devices", {0.4}, "%",
                 "Does each member eliminate in its own columns, and in no others?",
                 [](const counted &c) { return share_of_multiplications(c, true); }),
-        at_least("of multiplications, on the least busy of four devices", {0.15}, "%",
-                 "Deal the columns out in turn: if a member has neighbours only, the first has "
-                 "nothing to do once its own are done.",
+        at_least("multiplications on the least busy of four devices", {0.15}, "%",
+                 "Deal the columns out in turn: if each member has a block of neighbouring "
+                 "columns, the first has nothing to do once its own are done.",
                  [](const counted &c) { return share_of_multiplications(c, false); }),
         busiest_link(8 * n * (n + 1)),
         uploaded(8 * n * (n + 1)),
@@ -905,8 +907,8 @@ static void expect_alike(int ranks)
                "Rank " + std::to_string(k) + " returned " + std::to_string(here) +
                    ", where rank 0 returned " + std::to_string(first) +
                    ": whether it is 0 must be the same on all ranks.",
-               "Only rank 0 has found out whether there is a solution. It must tell the others, "
-               "and they return what it says: TODO 18.");
+               "Only rank 0 knows whether there is a solution. It must tell the others, and they "
+               "must return the same: TODO 18.");
     }
 }
 
@@ -939,8 +941,8 @@ CORRECTNESS_CASE("eliminate_ranks: a tiny first pivot, and an ill-conditioned sy
     auto x = no_solution(2);
     int result = CALL(eliminate_ranks, host(system), 2, host(x));
     expect(x.values != oracle::eliminate(system, 2, oracle::pivoting::none), verdict::WRONG_ANSWER,
-           "x is what comes out when the rows stay where they are: the first pivot was 1e-20, and "
-           "everything else was lost beside it.",
+           "x is the result if the rows stay where they are: the first pivot was 1e-20, and all "
+           "other digits were lost by rounding.",
            "All ranks must know which row has the largest number, and exchange it with row k in "
            "all of their columns.");
     expect_solved(result, system, 2, x, "eliminate_ranks");
@@ -962,8 +964,8 @@ CORRECTNESS_CASE("eliminate_ranks: singular systems", 0.5)
     expect(result != 0, verdict::WRONG_ANSWER,
            "eliminate_ranks returned 0 for a singular system: column " + std::to_string(zero) +
                " is all zeros.",
-           "When the largest number left in a column is 0, there is no pivot: every rank returns "
-           "something else than 0.");
+           "When the largest number left in a column is 0, there is no pivot: every rank must "
+           "return a number other than 0.");
     expect_alike(2);
 }
 
@@ -980,9 +982,10 @@ CORRECTNESS_CASE("eliminate_ranks: every rank does its share", 0.5)
                                    " % of the multiplications that elimination needs";
         expect(share >= 0.2, verdict::WRONG_ANSWER, of_all + ": too few.",
                "Scatter the columns; then each rank's device eliminates in its own.");
-        expect(share <= 0.85, verdict::WRONG_ANSWER, of_all + ": it was not spared any.",
-               "A rank that has the whole system does the whole work: let each eliminate in its "
-               "own columns only.");
+        expect(share <= 0.85, verdict::WRONG_ANSWER, of_all + ""
+               : it did all the work.",
+                                     "A rank that has the whole system does the whole work: let "
+                                     "each rank eliminate in its own columns only.");
     }
     // Rank 1's columns must get there, and at least its unknowns come back.
     const double least[] = {0.9 * 8 * n * (n + 1) / 2, 0.9 * 8 * n / 2};
@@ -990,8 +993,8 @@ CORRECTNESS_CASE("eliminate_ranks: every rank does its share", 0.5)
         expect(double(did[k].message_bytes) >= least[k], verdict::WRONG_ANSWER,
                "Rank " + std::to_string(k) + " of 2 sent " + std::to_string(did[k].message_bytes) +
                    " bytes by MPI; it takes " + show_element(least[k]) + " to " +
-                   (k == 0 ? "bring the other rank its half of the system."
-                           : "bring back what comes of its half of the system."),
+                   (k == 0 ? "send the other rank its half of the system."
+                           : "send back the result of its half of the system."),
                "Scatter the columns, let each rank eliminate in its own, and gather them: with "
                "sends or collective calls.");
 }

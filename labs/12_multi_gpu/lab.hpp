@@ -1,19 +1,19 @@
 // Lab 12, multi GPU: the functions to write. The lesson is
 // handouts/12_multi_gpu.md.
 //
-// `devices` is how many members take part: at least 1, at most most_devices,
-// and no other assumption about it holds. Member k works on the CUDA device
-// k % N, where N is what cudaGetDeviceCount says: where there are fewer GPUs
-// than members, some members share one. buffers[k] is memory of member k's
-// device, at a multiple of 256 bytes; the array `buffers` itself, and all whose
-// name ends in _host, is ordinary memory of the host. Arrays do not overlap.
-// Sizes are at least 0.
+// `devices` is the number of members: any number from 1 to most_devices. Member
+// k works on the CUDA device k % N, where N is the number that
+// cudaGetDeviceCount returns: if there are fewer GPUs than members, some
+// members share one. buffers[k] is memory of member k's device, at a multiple
+// of 256 bytes; the array `buffers` itself, and all arrays whose names end in
+// _host, are ordinary memory of the host. Arrays do not overlap. Sizes are at
+// least 0.
 //
 // Some devices may have no access to each other's memory: their kernels cannot
-// follow each other's pointers, and copies between them go by way of the host,
-// which happens by itself. Every function must be right there, too.
+// follow each other's pointers, and the runtime routes copies between them
+// through the host. Every function must be right there, too.
 //
-// Any device may be current before a call, and any after it. Functions that
+// Any device may be current before a call and after it. Functions that
 // write host memory return when that is done, the others when all work has been
 // launched: the grader waits for every device, and asks the runtime for errors.
 // Memory that a function allocates it frees. A function may throw a
@@ -23,54 +23,55 @@
 
 constexpr int most_devices = 16;
 
-// Who can follow whose pointers?
+// Finds out which members can follow which members' pointers.
 //   can_access_host: devices x devices. can_access_host[i * devices + j] = 1 if
 //   kernels of member i can be given access to memory of member j's device,
 //   else 0. A device has access to its own memory.
-// The lesson: a device's memory is not the others'.
+// The lesson: a device's memory is not always accessible to the others.
 void peer_table(int *can_access_host, int devices);
 
 // Makes all buffers equal to the first.
 //   buffers: n floats each, at most 2^28. buffers[k][i] = buffers[0][i], for
 //   all k.
-// The lesson: whoever has received a piece can send it on.
+// The lesson: every member that has received a piece can send it on.
 void broadcast(float *const *buffers, int n, int devices);
 
-// Adds up, everywhere.
+// Adds up all buffers, in every buffer.
 //   buffers: n floats each, at most 2^28. Each buffers[k][i] becomes the sum of
-//   what all buffers[0][i], buffers[1][i], ... were, in any order of adding; but
-//   the results in all buffers are equal bit by bit.
-// The lesson: everyone adds up a part, and everyone sends each part once.
+//   the old buffers[0][i], buffers[1][i], ..., added in any order; but the
+//   results in all buffers are equal bit by bit.
+// The lesson: each member adds up one part, and sends each part once.
 void all_reduce(float *const *buffers, int n, int devices);
 
 // Solves a system of linear equations by elimination with partial pivoting: in
-// each column, the largest number (by magnitude) that is left becomes the
-// pivot.
+// each column, the largest number (by magnitude) in the remaining rows becomes
+// the pivot.
 //   augmented_host: n rows of n + 1, row-major: row i is the equation
 //   a[i][0] * x[0] + ... + a[i][n - 1] * x[n - 1] = a[i][n]. n is at most 2^14.
 //   x_host: n.
-//   Returns 0, or another number where the system is singular: where a column
-//   has nothing but zeros left to choose from. x_host then is of no interest.
-// The lesson: columns on all devices, and only multipliers travel.
+//   Returns 0, or another number if the system is singular: if a column has
+//   only zeros left to choose from. The contents of x_host are then ignored.
+// The lesson: columns on all devices, and only multipliers are sent.
 int eliminate(const double *augmented_host, int n, double *x_host, int devices);
 
 // Merges two batches of images.
 //   first_host, second_host, out_host: count x height x width bytes, image
-//   after image, at most 2^30. out = (3 * first + second + 2) / 4 of each pixel,
-//   rounded down. Each member merges about as many images as any other.
-// The lesson: a host thread a device, each with a current device of its own.
+//   after image, at most 2^30. out = (3 * first + second + 2) / 4 for each
+//   pixel, rounded down. Each member merges about as many images as any other.
+// The lesson: one host thread per device, each with a current device of its
+// own.
 void merge_images(const unsigned char *first_host, const unsigned char *second_host,
                   unsigned char *out_host, int width, int height, int count, int devices);
 
 // Solves a system as eliminate does, by several processes, the ranks of an MPI
 // job, each of which calls this. Rank 0 has augmented_host and x_host, as
-// there; elsewhere both are null. n is the same on every rank, at most 2^14, and
-// whether what is returned is 0 must be, too. MPI has begun, and goes on
-// afterwards: MPI_COMM_WORLD holds all ranks. The current device is the rank's
-// own.
-// The lesson: a message needs time, so what it waits for comes first.
+// there; elsewhere both are null. n is the same on every rank, at most 2^14;
+// either all ranks must return 0, or none. MPI is already initialised, and is
+// finalised later: MPI_COMM_WORLD holds all ranks. The current device is the
+// rank's own.
+// The lesson: a message takes time, so compute the data for the next one first.
 int eliminate_ranks(const double *augmented_host, int n, double *x_host);
 
-// Whether MPI may be given pointers to memory of this rank's device. Where it
-// may not, as on the simulator, messages go by way of host memory.
+// Returns whether MPI accepts pointers to memory of this rank's device. If it
+// does not, as on the simulator, messages go through host memory.
 extern bool device_buffers_work();

@@ -1,9 +1,9 @@
 // Lab 12, multi GPU: the file to edit. What each function must do: lab.hpp.
 // The lesson: handouts/12_multi_gpu.md. Stuck at a TODO: hints.md.
 //
-// Memory, streams, threads and most launches are in place below; what is missing
-// is what the devices say to each other. Change all of it where your idea needs
-// it.
+// Memory, streams, threads and most launches are in place below; the
+// communication between devices is missing. Change all of it where your idea
+// needs it.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -26,14 +26,14 @@ static int device_of(int member)
     return member % devices;
 }
 
-// What comes next on this host thread is about the member's device.
+// Makes the member's device the current one of this host thread.
 static void use(int member) { check(cudaSetDevice(device_of(member)), "cudaSetDevice"); }
 
-// A stream of the device that is current when it is made, and an event that
-// stands for how far it had come. What is queued here after wait_for(other)
-// waits until all is done that was queued there before other.record(). The host
-// does not wait. (In the NULL stream a copy between two devices waits for all
-// that both have been given, and all that they are given later waits for it.)
+// A stream of the device that is current when it is created, and an event that
+// marks a point in it. Work queued here after wait_for(other) waits for all
+// work queued there before other.record(). The host does not wait. (In the NULL
+// stream a copy between two devices waits for all earlier work of both, and all
+// their later work waits for it.)
 struct stream {
     cudaStream_t at = nullptr;
     cudaEvent_t recorded = nullptr;
@@ -68,14 +68,15 @@ static std::vector<stream> stream_each(int devices)
     return all;
 }
 
-// The host waits for all. Before memory is freed it must: cudaFree itself need
-// not wait for what is queued behind a copy from another device.
+// The host waits for all streams. It must do so before memory is freed:
+// cudaFree itself need not wait for work queued behind a copy from another
+// device.
 static void finish(const std::vector<stream> &all)
 {
     for (const stream &s : all) check(cudaStreamSynchronize(s.at), "cudaStreamSynchronize");
 }
 
-// Memory of the device that is current when it is made.
+// Memory of the device that is current when it is allocated.
 template <class T> struct array {
     T *at = nullptr;
     explicit array(size_t n) { check(cudaMalloc(&at, sizeof(T) * (n + 1)), "cudaMalloc"); }
@@ -93,8 +94,8 @@ template <class T> static std::vector<array<T>> array_each(int devices, size_t n
     return all;
 }
 
-// A copy of n elements from one member's memory to another's, queued in a
-// stream of either.
+// Copies n elements from one member's memory to another's, queued in a stream
+// of either.
 template <class T>
 static void send(T *to, int receiver, const T *from, int sender, size_t n, const stream &s)
 {
@@ -113,7 +114,7 @@ void peer_table(int *can_access_host, int devices)
         }
 }
 
-// Lets devices send to each other without a way around by the host, where they
+// Lets devices send to each other directly, not through the host, where they
 // can.
 static void enable_peers(int devices)
 {
@@ -123,13 +124,13 @@ static void enable_peers(int devices)
         for (int j = 0; j < devices; ++j) {
             if (device_of(i) == device_of(j) || !can[i * devices + j]) continue;
             // TODO 2 (broadcast): Give member i access to member j's memory:
-            // cudaDeviceEnablePeerAccess speaks of the current device and of
-            // another one. If it was enabled before, that is no failure, and
-            // cudaGetLastError() makes the runtime forget it.
+            // cudaDeviceEnablePeerAccess gives the current device access to
+            // another one. An error because it was enabled before is no
+            // failure; cudaGetLastError() clears it.
         }
 }
 
-// A chain: member k sends to member k + 1, a piece at a time.
+// A chain: member k sends to member k + 1, one piece at a time.
 void broadcast(float *const *buffers, int n, int devices)
 {
     enable_peers(devices);
@@ -137,8 +138,8 @@ void broadcast(float *const *buffers, int n, int devices)
     [[maybe_unused]] int pieces = min(max(n / 4096, 1), 32);
     // TODO 3 (broadcast): For each piece, for each member but the last, in this
     // member's stream: wait until the piece has arrived there; send it on;
-    // record that it arrives. Piece p is what lies between n * p / pieces and
-    // n * (p + 1) / pieces; these products need more than an int.
+    // record its arrival. Piece p is from n * p / pieces up to n * (p + 1) /
+    // pieces; these products need more than an int.
     finish(streams);
 }
 
@@ -149,12 +150,12 @@ static int blocks_for(int threads) { return (threads + block_size - 1) / block_s
 // to[i] += from[i].
 [[maybe_unused]] static __global__ void add(float *to, const float *from, int n)
 {
-    // TODO 4 (all_reduce): A thread an element.
+    // TODO 4 (all_reduce): One thread per element.
 }
 
 // A ring: member k gets from member k - 1, and member 0 from the last. There
-// are as many parts as members. In each step everybody gets one part, and the
-// part that has been everywhere is complete.
+// are as many parts as members. In each step every member gets one part, and a
+// part that has passed all members is complete.
 void all_reduce(float *const *buffers, int n, int devices)
 {
     enable_peers(devices);
@@ -162,32 +163,33 @@ void all_reduce(float *const *buffers, int n, int devices)
     std::vector<array<float>> incoming = array_each<float>(devices, n / devices + 1);
     auto first_of = [&](int part) { return int((long long)n * part / devices); };
     for (int step = 0; step < 2 * (devices - 1); ++step) {
-        // All wait for what their neighbours did in the step before, and only
-        // then does anybody begin with this one.
+        // All members wait for their neighbours' previous step before any of
+        // them records this one.
         for (int k = 0; k < devices && step > 0; ++k)
             streams[k].wait_for(streams[(k + devices - 1) % devices]);
         for (int k = 0; k < devices; ++k) {
             use(k);
             int before = (k + devices - 1) % devices;
-            // First the neighbour's own part, then what that got a step ago.
+            // First the neighbour's own part, then the one that it got a step
+            // ago.
             int part = (k + 2 * devices - 1 - step) % devices;
             int first = first_of(part), count = first_of(part + 1) - first;
             [[maybe_unused]] float *to = buffers[k] + first;
             [[maybe_unused]] const float *from = buffers[before] + first;
             if (count > 0 && step < devices - 1) {
-                // TODO 5 (all_reduce): Get the part to incoming[k].at, and add
-                // it to what is here.
+                // TODO 5 (all_reduce): Copy the part to incoming[k].at, and add
+                // it to the one here.
             } else if (count > 0) {
-                // TODO 6 (all_reduce): The part that comes is complete.
+                // TODO 6 (all_reduce): The part that arrives is complete.
             }
             streams[k].record();
         }
     }
     finish(streams);
-    // TODO 12 (all_reduce: speed): When all passes: a kernel can follow another
-    // device's pointers, where peer_table says so. Let one kernel on each
-    // device read its part of all buffers, and write the sum to all. Who has to
-    // wait for whom then?
+    // TODO 12 (all_reduce: speed): When everything passes: a kernel can follow
+    // another device's pointers, where peer_table says so. Let one kernel on
+    // each device read its part of all buffers, and write the sum to all. Which
+    // device has to wait for which then?
 }
 
 // Elimination. Columns are dealt out like cards: column j of the system belongs
@@ -196,13 +198,13 @@ void all_reduce(float *const *buffers, int n, int devices)
 struct deal {
     int n, devices, member;
     double *columns;
-    // How many of its columns lie before column j.
+    // Returns how many of its columns lie before column j.
     __host__ __device__ int own_before(int j) const { return (j - member + devices - 1) / devices; }
-    // Its i-th column.
+    // Returns its i-th column.
     __host__ __device__ double *own(int i) const { return columns + size_t(i) * n; }
 };
 
-// Fills a member's columns from the rows of the system: a block a column.
+// Fills a member's columns from the rows of the system: one block per column.
 static __global__ void take_columns(const double *rows, deal d)
 {
     size_t j = size_t(blockIdx.x) * d.devices + d.member;
@@ -210,9 +212,10 @@ static __global__ void take_columns(const double *rows, deal d)
         d.own(blockIdx.x)[i] = rows[i * size_t(d.n + 1) + j];
 }
 
-// What the owner of column k tells all: message[0] is the row of the pivot, or
-// -1 if there is none; message[1 + i], for each row i below k, is how many times
-// row k is to be subtracted from it, the row's multiplier. In one block.
+// Writes the message that the owner of column k sends to all: message[0] is the
+// row of the pivot, or -1 if there is none; message[1 + i], for each row i
+// below k, is the row's multiplier: how many times row k must be subtracted
+// from it. In one block.
 static __global__ void pick_pivot(double *column, int n, int k, double *message)
 {
     __shared__ double values[block_size];
@@ -221,8 +224,8 @@ static __global__ void pick_pivot(double *column, int n, int k, double *message)
     values[t] = 0;
     rows[t] = -1;
     // TODO 7 (eliminate): Let thread t find the largest magnitude in the rows
-    // k + t, k + t + block_size, ..., and put it into values[t], its row into
-    // rows[t]; what is 0 is no pivot.
+    // k + t, k + t + block_size, ..., and store it in values[t], its row in
+    // rows[t]; a 0 is no pivot.
     __syncthreads();
     for (int half = block_size / 2; half > 0; half /= 2) {
         if (t < half && values[t + half] > values[t]) {
@@ -233,7 +236,7 @@ static __global__ void pick_pivot(double *column, int n, int k, double *message)
     }
     if (t == 0) message[0] = rows[0];
     if (rows[0] < 0) return;
-    if (t == 0) { // the pivot changes places with what is in row k
+    if (t == 0) { // exchange the pivot and the number in row k
         double pivot = column[rows[0]];
         column[rows[0]] = column[k];
         column[k] = pivot;
@@ -242,28 +245,29 @@ static __global__ void pick_pivot(double *column, int n, int k, double *message)
     // TODO 8 (eliminate): Write the multipliers of the rows below k.
 }
 
-// Brings the columns right of column k up to date: a block a column, the first
-// of which is the member's i-th.
+// Updates the columns right of column k: one block per column, the first of
+// which is the member's i-th.
 static __global__ void update_columns(deal d, int k, int i, const double *message)
 {
     [[maybe_unused]] double *column = d.own(i + blockIdx.x);
     if (message[0] < 0) return;
-    // TODO 9 (eliminate): Let one thread exchange rows k and message[0], the
-    // others wait, and then all subtract what is to be subtracted from the rows
-    // below k.
+    // TODO 9 (eliminate): Let one thread exchange rows k and message[0] while
+    // the others wait; then let all subtract the multiples of row k from the
+    // rows below it.
 }
 
-// Of the last unknowns, y holds the values; of the others, what their equations
-// have left on the right. Finds unknown k, from its column; in one block.
+// For the last unknowns, y holds their values; for the others, the remaining
+// right-hand sides of their equations. Computes unknown k from its column; in
+// one block.
 static __global__ void substitute(const double *column, int k, double *y)
 {
     [[maybe_unused]] double unknown = y[k] / column[k];
     __syncthreads(); // all have read y[k]
     if (threadIdx.x == 0) y[k] = unknown;
-    // TODO 10 (eliminate): Subtract its share from the equations above.
+    // TODO 10 (eliminate): Subtract its contribution from the equations above.
 }
 
-// Gives every member all rows: each comes over one host link, and then over
+// Copies all rows to every member: each goes over one host link, and then over
 // those between devices.
 static std::vector<array<double>> bring_rows(const double *augmented_host, int n,
                                              const std::vector<stream> &streams)
@@ -309,7 +313,7 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
         pick_pivot<<<1, block_size, 0, streams[owner].at>>>(deals[owner].own(j / devices), n, j,
                                                             message(owner));
         // TODO 11 (eliminate): Send the message, n + 1 numbers, to all others,
-        // and let them wait for it. The host is not to wait.
+        // and let them wait for it. The host must not wait.
         for (int k = 0; k < devices; ++k) {
             int i = deals[k].own_before(j + 1), left = deals[k].own_before(n + 1) - i;
             use(k);
@@ -318,7 +322,7 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
         }
     }
 
-    // Back: the right-hand side travels from owner to owner.
+    // Back substitution: the right-hand side is passed from owner to owner.
     int from = n % devices;
     send(y[from].at, from, deals[from].own(n / devices), from, n, streams[from]);
     for (int j = n - 1; j >= 0; --j) {
@@ -364,8 +368,8 @@ static __global__ void merge(const unsigned char *first, const unsigned char *se
     check(cudaMemcpy(out_host, first.at, n, cudaMemcpyDeviceToHost), "cudaMemcpy");
 }
 
-// Calls f(k) in a host thread for each member, and waits. An exception that left
-// a thread would end the program: it is thrown on here, when all are done.
+// Calls f(k) in one host thread per member, and waits. An exception that left a
+// thread would end the program: it is rethrown here, when all are done.
 template <class F> static void thread_each(int devices, F f)
 {
     std::vector<std::exception_ptr> failures(devices);
@@ -388,8 +392,8 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
 {
     thread_each(devices, [&]([[maybe_unused]] int k) {
         // TODO 13 (merge_images): This is another host thread. Choose its
-        // device, and merge the images from count * k / devices on, up to where
-        // the next member's begin; the product may need more than an int.
+        // device, and merge the images from count * k / devices up to the next
+        // member's first; the product may need more than an int.
     });
 }
 
@@ -398,7 +402,7 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
 // other, n numbers each, then those of rank 1, and so on.
 struct dealt_columns {
     int n, ranks;
-    std::vector<int> counts, starts; // how many numbers, from where on
+    std::vector<int> counts, starts; // how many numbers, and where they start
     std::vector<double> numbers;
     dealt_columns(int n, int ranks) : n(n), ranks(ranks)
     {
@@ -416,7 +420,8 @@ struct dealt_columns {
     }
 };
 
-// The unknowns, from the last to the first. Nonzero if a column has no pivot.
+// Computes the unknowns, from the last to the first. Returns nonzero if a
+// column has no pivot.
 static int substitute_back(dealt_columns &all, double *x_host)
 {
     int singular = 0;
@@ -436,18 +441,18 @@ static void copy_numbers(double *to, const double *from, size_t n)
 }
 
 // Columns are dealt out to ranks as eliminate deals them out to devices. All
-// ranks come this way, each in a process of its own.
+// ranks run this function, each in a process of its own.
 int eliminate_ranks(const double *augmented_host, int n, double *x_host)
 {
     int ranks = 0, rank = 0;
     // TODO 14 (eliminate_ranks): Ask MPI how many ranks MPI_COMM_WORLD has, and
-    // which of them this is.
+    // which of them this process is.
     if (ranks == 0) return 0; // not written yet
     dealt_columns all(n, ranks);
     if (rank == 0) all.take(augmented_host);
     std::vector<double> own(all.counts[rank]);
-    // TODO 15 (eliminate_ranks): Scatter all.numbers, which rank 0 has: of each
-    // rank, its own. How many they are and where they start is in all.
+    // TODO 15 (eliminate_ranks): Scatter all.numbers, which rank 0 has: each
+    // rank gets its own columns. Their counts and starts are in `all`.
 
     array<double> columns(own.size()), message(n + 1);
     std::vector<double> travelling(n + 1);
@@ -458,19 +463,18 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
             pick_pivot<<<1, block_size>>>(d.own(j / ranks), n, j, message.at);
             copy_numbers(travelling.data(), message.at, n + 1);
         }
-        // TODO 16 (eliminate_ranks): Its owner broadcasts what travels, and all
-        // others copy it to their device. No rank may leave out a turn.
+        // TODO 16 (eliminate_ranks): Its owner broadcasts `travelling`, and all
+        // others copy it to their device. No rank may leave out a broadcast.
         int i = d.own_before(j + 1), left = d.own_before(n + 1) - i;
         if (left > 0) update_columns<<<left, block_size>>>(d, j, i, message.at);
         check_launch("a launch of eliminate_ranks");
     }
     copy_numbers(own.data(), columns.at, own.size());
-    // TODO 17 (eliminate_ranks): Gather what was scattered, to
-    // all.numbers.
+    // TODO 17 (eliminate_ranks): Gather the scattered columns into all.numbers.
 
     int singular = 0;
     if (rank == 0) singular = substitute_back(all, x_host);
-    // TODO 18 (eliminate_ranks): Only rank 0 knows. Tell the others.
+    // TODO 18 (eliminate_ranks): Only rank 0 knows the result. Tell the others.
     return singular;
 }
 #else

@@ -26,7 +26,7 @@ using points = std::vector<point>;
 using pulls = std::vector<pull>;
 using quads = std::vector<float4>;
 
-// Inputs. No two masses are alike.
+// Inputs. No two masses are equal.
 
 static body_list random_bodies(std::size_t n, float extent = 1, triple centre = {})
 {
@@ -40,7 +40,7 @@ static body_list random_bodies(std::size_t n, float extent = 1, triple centre = 
     return all;
 }
 
-// The same bodies as step takes them. What stands behind a velocity is nobody's.
+// The same bodies as step takes them. The fourth float of a velocity has no meaning.
 struct state {
     quads position_mass, velocity;
 };
@@ -54,15 +54,15 @@ static state state_of(const body_list &bodies)
     return s;
 }
 
-// Comparing. What is wrong, and what it looks like, is judged a body at a time: sums of different
-// order agree in no bit that could be relied on.
+// Comparing. Results are judged body by body, within a bound: sums in different orders need not
+// agree in any bit.
 
 struct look_alike {
     std::string cause, next;
     std::function<pulls()> looks_like;
 };
 
-// A root and a few roundings are in every term, so the bound is never below 32 units in the last
+// Every term contains a root and a few roundings, so the bound is never below 32 units in the last
 // place of the terms' absolute values.
 static bool close(const float4 &got, const pull &want, double terms)
 {
@@ -78,7 +78,7 @@ static std::string in_words(double x, double y, double z)
     return "(" + of(x) + ", " + of(y) + ", " + of(z) + ")";
 }
 
-// Off by little, measured by how large the wanted ones are.
+// True if the result is off by little, relative to the expected values.
 static bool imprecise(const quads &got, const pulls &want, const std::vector<std::size_t> &wrong)
 {
     double squares = 0;
@@ -92,7 +92,7 @@ static bool imprecise(const quads &got, const pulls &want, const std::vector<std
     });
 }
 
-// Why these bodies are wrong, and what to try; empty where nobody knows.
+// Says why these bodies are wrong, and what to try; empty if unknown.
 static look_alike recognised(const quads &got, const pulls &want,
                              const std::vector<std::size_t> &wrong, double terms,
                              const std::vector<look_alike> &known)
@@ -107,18 +107,17 @@ static look_alike recognised(const quads &got, const pulls &want,
         return std::isnan(got[i].x) || std::isnan(got[i].y) || std::isnan(got[i].z);
     };
     if (all_wrong(nan))
-        return {"That is no number (NaN).",
-                "0 times infinity is none, as where a body pulls at itself and nothing softens it; "
-                "nor is what scratch memory held before anybody wrote to it.",
+        return {"That is not a number (NaN).",
+                "0 times infinity is NaN, as in a body's pull on itself without softening; so may "
+                "be scratch memory that was never written.",
                 {}};
     if (all_wrong([&](std::size_t i) { return !got[i].x && !got[i].y && !got[i].z; }))
-        return {"All that is wrong is 0.",
-                "Does the loop come to the last, unfilled tile? Is the sum stored, or only "
-                "computed?",
+        return {"All wrong results are 0.",
+                "Does the loop reach the last, partial tile? Is the sum stored, or only computed?",
                 {}};
     if (imprecise(got, want, wrong))
         return {"That is close, but not as precise as float arithmetic.",
-                "Compute in float throughout, and subtract places before you square them.",
+                "Compute in float throughout, and subtract positions before you square them.",
                 {}};
     std::size_t n = got.size(), first = wrong.front();
     auto whose = [&](std::size_t i) {
@@ -127,13 +126,13 @@ static look_alike recognised(const quads &got, const pulls &want,
         return j;
     };
     if (n > 1 && all_wrong([&](std::size_t i) { return whose(i) < n; }))
-        return {"What " + std::to_string(first) + " got belongs to body " +
-                    std::to_string(whose(first)) + ", and all that is wrong belongs to another.",
-                "Where a thread has several bodies: does it load, use and store the same ones, by "
-                "the same formula?",
+        return {"The result of body " + std::to_string(first) + " belongs to body " +
+                    std::to_string(whose(first)) + ", and every wrong result belongs to another.",
+                "If a thread has several bodies: does it load, use and store the same ones, by the "
+                "same formula?",
                 {}};
     if (first > 0 && n - first == wrong.size())
-        return {"Everything from body " + std::to_string(first) + " on is wrong, the rest right.",
+        return {"All bodies from " + std::to_string(first) + " on are wrong, the rest right.",
                 "How is the last, partial block or tile handled?",
                 {}};
     return {};
@@ -176,9 +175,10 @@ static void expect_fourth(const std::string &name, const quads &got,
                hint);
 }
 
-// What wrong accelerations look like.
+// The wrong accelerations that the grader recognises.
 
-// Of each body i the sum over j of strength(i, j, squared distance) times the way from i to j.
+// Returns for each body i the sum over j of strength(i, j, squared distance) times the vector from
+// i to j.
 template <class Strength> static pulls summed(const points &all, Strength strength)
 {
     pulls sums(all.size());
@@ -200,7 +200,7 @@ template <class Strength> static pulls summed(const points &all, Strength streng
 
 static double cube_of_root(double square) { return square * std::sqrt(square); }
 
-// Of the bodies that pull only some are there, because of tiles that hold `side`.
+// Only some of the bodies pull, because of tiles of `side` bodies.
 static void add_tile_mistakes(std::vector<look_alike> &known, const points &all, double softening,
                               std::size_t side)
 {
@@ -215,17 +215,17 @@ static void add_tile_mistakes(std::vector<look_alike> &known, const points &all,
     std::size_t n = all.size(), whole = n / side * side, last = (n - 1) / side * side;
     if (n <= side) return;
     known.push_back({"Only the last " + std::to_string(n - last) + " bodies pull.",
-                     "The sum lives across all tiles: set it to 0 before the first, and use each "
-                     "tile before the next is loaded over it.",
+                     "The sum must last across all tiles: set it to 0 before the first, and use "
+                     "each tile before the next is loaded over it.",
                      some(last, n)});
     auto first = [&](std::size_t count, const char *next) {
         known.push_back(
             {"Only the first " + std::to_string(count) + " bodies pull.", next, some(0, count)});
     };
     if (whole < n)
-        first(whole, "n / tile tiles leave the rest out: round up, and let what is missing in the "
-                     "last tile have no mass.");
-    if (side != whole) first(side, "A block goes through all bodies, a tile at a time.");
+        first(whole, "n / tile rounds down and leaves out the rest: round up, and fill the last "
+                     "tile with points without mass.");
+    if (side != whole) first(side, "A block must go through all bodies, one tile at a time.");
 }
 
 // Points without mass that fill the last tile of `side`, at the origin, pull as if they had one.
@@ -238,7 +238,7 @@ static void add_fill_mistake(std::vector<look_alike> &known, const points &all, 
     double rounded = std::sqrt(double(fill));
     known.push_back(
         {"All masses were taken to be 1, also those of the points that fill the last tile.",
-         "The pull is as strong as the other's mass is large.", [=, &all] {
+         "The pull is proportional to the other body's mass.", [=, &all] {
              pulls sums = summed(all, [=](auto, auto, double square) {
                  return 1 / cube_of_root(square + softening * softening);
              });
@@ -260,10 +260,10 @@ static std::vector<look_alike> wrong_pulls(const points &all, double softening)
     double e = softening;
     auto law = [&all](auto strength) { return [&all, strength] { return summed(all, strength); }; };
     std::vector<look_alike> known = {
-        {"All masses were taken to be 1.", "mass_j times the way from i to j, and so on.",
+        {"All masses were taken to be 1.", "The pull has the factor mass_j.",
          law([=](auto, auto, double square) { return 1 / cube_of_root(square + e * e); })},
         {"These are forces: the mass of the body itself is a factor too.",
-         "An acceleration does not depend on the mass of what is pulled.",
+         "An acceleration does not depend on the mass of the body that is pulled.",
          law([=, &all](std::size_t i, std::size_t j, double square) {
              return all[i].mass * all[j].mass / cube_of_root(square + e * e);
          })},
@@ -271,16 +271,17 @@ static std::vector<look_alike> wrong_pulls(const points &all, double softening)
          law([=, &all](auto, std::size_t j, double square) {
              return all[j].moves[0] / cube_of_root(square + e * e);
          })},
-        {"The bodies push each other away.", "From i to j is x_j - x_i.",
+        {"The bodies push each other away.", "The vector from i to j is x_j - x_i.",
          law([=, &all](auto, std::size_t j, double square) {
              return -all[j].mass / cube_of_root(square + e * e);
          })},
         {"The pull was divided by the square of the distance, not its cube.",
-         "The way from i to j is as long as the distance, and must be divided by it once more.",
+         "The vector from i to j has the length of the distance, so divide by the distance once "
+         "more.",
          law([=, &all](auto, std::size_t j, double square) {
              return all[j].mass / (square + e * e);
          })},
-        {"The velocities were taken for the places.",
+        {"The velocities were taken for the positions.",
          "A body begins with x, y, z; then vx, vy, vz.",
          [=, &all] {
              points moved = all;
@@ -290,7 +291,7 @@ static std::vector<look_alike> wrong_pulls(const points &all, double softening)
              });
          }},
         {"softening was added to the distance, not to its square.",
-         "d * d + softening * softening, and of that the root and the cube.",
+         "Add d * d + softening * softening; take the root of that, and the cube of the root.",
          law([=, &all](auto, std::size_t j, double square) {
              double far = std::sqrt(square) + e;
              return all[j].mass / (far * far * far);
@@ -299,14 +300,14 @@ static std::vector<look_alike> wrong_pulls(const points &all, double softening)
          law([=, &all](auto, std::size_t j, double square) {
              return all[j].mass / cube_of_root(square + e);
          })},
-        {"The root alone was divided by, not its cube.",
+        {"The division was by the root, not by its cube.",
          "One over the root, three times: (d * d + softening * softening)^(3/2).",
          law([=, &all](auto, std::size_t j, double square) {
              return all[j].mass / std::sqrt(square + e * e);
          })},
         {"Bodies that are far apart do not pull at each other.",
-         "Does something on the way become larger than the largest float, some 3.4e38? The sixth "
-         "power of their distance does. The reciprocal root, three times, stays small.",
+         "Does an intermediate result exceed the largest float, some 3.4e38? The sixth power of "
+         "their distance does. The cube of the reciprocal root stays small.",
          law([=, &all](auto, std::size_t j, double square) {
              const double sixth = std::pow(square + e * e, 3);
              return sixth > std::numeric_limits<float>::max()
@@ -314,7 +315,7 @@ static std::vector<look_alike> wrong_pulls(const points &all, double softening)
                         : all[j].mass / cube_of_root(square + e * e);
          })},
         {"Nothing is softened but a body's pull on itself.",
-         "softening is in the distance of every two bodies.",
+         "softening is part of the distance of every two bodies.",
          law([=, &all](std::size_t i, std::size_t j, double square) {
              return i == j || square == 0 ? 0 : all[j].mass / cube_of_root(square);
          })},
@@ -339,14 +340,14 @@ static void try_accelerations(const body_list &bodies, float softening, int bodi
     expect_bodies("out", out, oracle::accelerations(all, softening), double(bodies.size()),
                   wrong_pulls(all, softening));
     expect_fourth(
-        "out", out.values, [](std::size_t) { return 0.0f; }, "out[i].w becomes 0.");
+        "out", out.values, [](std::size_t) { return 0.0f; }, "out[i].w must be 0.");
 }
 
-// What wrong steps look like.
+// The wrong steps that the grader recognises.
 
 namespace {
 
-// A step that may be wrong, taken apart.
+// The parts of a step, any of which may be wrong.
 struct moving {
     points all;
     double softening, dt;
@@ -366,8 +367,8 @@ struct moving {
 
 } // namespace
 
-// A state as it is compared: x, y, z of every place or of every velocity. Of what a step adds, the
-// largest pull of all gives the size.
+// A state in the form in which it is compared: x, y, z of every position or of every velocity. The
+// largest pull of all sets the scale of the change in a step.
 static pulls places_of(const moving &m, int steps, bool velocities)
 {
     double largest = 0, time = m.dt * steps;
@@ -385,7 +386,7 @@ static pulls places_of(const moving &m, int steps, bool velocities)
     return values;
 }
 
-// Different mistakes leave the same places, or the same velocities; never both.
+// Different mistakes lead to the same positions, or the same velocities; never both.
 static std::vector<look_alike> wrong_steps(const moving &start, int steps, const quads &got_places,
                                            const quads &got_velocities, bool velocities)
 {
@@ -411,15 +412,15 @@ static std::vector<look_alike> wrong_steps(const moving &start, int steps, const
         return if_both_fit(m);
     };
     std::vector<look_alike> known = {
-        {"The kick after the drift is by the pull from before it.",
+        {"The kick after the drift uses the pull from before it.",
          "The bodies have moved: compute the accelerations anew.", each([](moving &m) {
              m.look();
              m.kick(0.5);
              m.drift();
              m.kick(0.5);
          })},
-        {"Places were moved before the kick, by the velocities of the step before.",
-         "First half a kick, then the drift by what it made of the velocity.", each([](moving &m) {
+        {"Positions were changed before the kick, by the velocities of the step before.",
+         "First half a kick, then the drift by the new velocity.", each([](moving &m) {
              m.look();
              m.drift();
              m.kick(1);
@@ -431,8 +432,8 @@ static std::vector<look_alike> wrong_steps(const moving &start, int steps, const
              m.look();
              m.kick(1);
          })},
-        {"The places were moved before the first kick.",
-         "Change the velocity first, then the place by the new velocity.", each([](moving &m) {
+        {"The positions were changed before the first kick.",
+         "Change the velocity first, then the position by the new velocity.", each([](moving &m) {
              m.drift();
              m.kick(0.5);
              m.look();
@@ -450,8 +451,8 @@ static std::vector<look_alike> wrong_steps(const moving &start, int steps, const
              m.kick(0.5);
              m.drift();
          })},
-        {"Places were moved in both halves of the step.", "There is one drift between two kicks.",
-         each([](moving &m) {
+        {"Positions were changed in both halves of the step.",
+         "There is one drift between two kicks.", each([](moving &m) {
              m.kick(0.5);
              m.drift();
              m.look();
@@ -459,7 +460,7 @@ static std::vector<look_alike> wrong_steps(const moving &start, int steps, const
              m.drift();
          })},
         {"Velocities have not changed.",
-         "Is dt / 2 a 0? In C++, 1 / 2 is a whole number, and so is 0.",
+         "Is dt / 2 equal to 0? In C++, 1 / 2 is a whole number: 0.",
          each([](moving &m) { m.drift(); })},
         {"A drift, a kick and a drift were made.", "A step begins and ends with half a kick.",
          each([](moving &m) {
@@ -472,7 +473,7 @@ static std::vector<look_alike> wrong_steps(const moving &start, int steps, const
              m.drift();
              m.dt *= 2;
          })},
-        {"Places were moved by half a step.", "The drift is by dt, the kicks are by dt / 2.",
+        {"Positions were changed by half a step.", "The drift is by dt, the kicks are by dt / 2.",
          each([](moving &m) {
              m.kick(0.5);
              m.dt /= 2;
@@ -488,13 +489,13 @@ static std::vector<look_alike> wrong_steps(const moving &start, int steps, const
              m.kick(0.5);
          })},
         {"The pull of the beginning was used throughout.",
-         "After every drift the accelerations are others.", each([](moving &m) {
+         "The accelerations change with every drift: compute them anew.", each([](moving &m) {
              m.kick(0.5);
              m.drift();
              m.kick(0.5);
          })},
     };
-    if (steps > 1) known.push_back({"Only one step was made.", "`steps` says how many.", one_step});
+    if (steps > 1) known.push_back({"Only one step was made.", "Make `steps` of them.", one_step});
     return known;
 }
 
@@ -508,8 +509,8 @@ static void expect_moved(const state &before, const output<float4> &position_mas
         same(before.position_mass, position_mass.values) && same(before.velocity, velocity.values);
     expect(!stands || steps == 0 || before.velocity.empty(), verdict::NOT_WRITTEN,
            "step returned, and every body is where it was.",
-           "How often does the loop over the steps come round for these numbers? If it does: does "
-           "a kernel run there, and write both arrays?");
+           "How many iterations does the loop over the steps have for these numbers? If it has "
+           "any: does a kernel run there, and write both arrays?");
     expect_fourth(
         "position_mass", position_mass.values,
         [&](std::size_t i) { return before.position_mass[i].w; }, "Masses do not change.");
@@ -536,7 +537,7 @@ static void try_step(const body_list &bodies, float softening, float dt, int ste
                   wrong_steps(start, steps, position_mass.values, velocity.values, true));
 }
 
-// Two clusters that turn, and fall through each other.
+// Two rotating clusters that fall through each other.
 
 static body_list two_clusters(std::size_t n)
 {
@@ -544,7 +545,7 @@ static body_list two_clusters(std::size_t n)
     body_list all;
     for (std::size_t i = 0; i < n; ++i) {
         const float *at = &f[4 * i], side = i % 2 ? 1.0f : -1.0f;
-        // Dense in the middle, flat, and about as fast as what lies further in asks for.
+        // Dense in the middle, flat, and with about the speed of an orbit around the inner bodies.
         float length = std::max(0.1f, std::hypot(at[0], at[1], at[2]));
         float x = 0.22f * at[0] * length, y = 0.22f * at[1] * length, z = 0.11f * at[2] * length;
         float square = x * x + y * y, turn = 0.55f / std::pow(square + 0.02f, 0.75f);
@@ -554,7 +555,7 @@ static body_list two_clusters(std::size_t n)
     return all;
 }
 
-// Where the bodies have been, seen from above: 360 x 360 pixels, brighter where they were later.
+// The paths of the bodies, seen from above: 360 x 360 pixels, brighter where they were later.
 class trails {
 public:
     trails() : pixels_(std::size_t(side) * side) {}
@@ -586,18 +587,18 @@ private:
     std::vector<float> pixels_;
 };
 
-// Between what is no number nothing can be drawn.
+// NaN cannot be drawn.
 static void expect_finite(const quads &places, int steps)
 {
     for (std::size_t i = 0; i < places.size(); ++i)
         expect(std::isfinite(places[i].x) && std::isfinite(places[i].y) &&
                    std::isfinite(places[i].z),
                verdict::WRONG_ANSWER,
-               "position_mass[" + std::to_string(i) + "] is no place, but " +
+               "position_mass[" + std::to_string(i) + "] is not a position, but " +
                    in_words(places[i].x, places[i].y, places[i].z) + ", after " +
-                   std::to_string(steps) + " steps that were well.",
-               "0 times infinity is no number, as where a body pulls at itself and nothing softens "
-               "it: is softening in every distance?");
+                   std::to_string(steps) + " good steps.",
+               "0 times infinity is NaN, as in a body's pull on itself without softening: is "
+               "softening in every distance?");
 }
 
 // A leapfrog keeps the energy within half a thousandth here, whatever the seed; Euler's method ends
@@ -628,13 +629,13 @@ static void expect_energy_kept(std::size_t n)
            "After 100 steps the bodies have " + std::string(percent) + " % " +
                (gain > 0 ? "more" : "less") +
                " energy than at first; a leapfrog keeps it within 1 %.",
-           "Nothing outside pulls at them, so it should stay. Is every kick by the pull at the "
-           "places where the bodies are then, in the last of several steps as well?");
+           "No outside force acts on them, so the energy should stay the same. Does every kick use "
+           "the pull at the bodies' current positions, in the last of several steps as well?");
 }
 
-// What is raced.
+// The speed cases.
 
-// On a GPU enough for some milliseconds, and no whole number of blocks or tiles.
+// On a GPU enough for some milliseconds; not a multiple of a block or a tile.
 static int raced_bodies(bool stepping)
 {
     if (simulated()) return 2039;
@@ -642,7 +643,7 @@ static int raced_bodies(bool stepping)
     return stepping ? 70001 : 100003;
 }
 
-// New places and masses. Velocities stay as they are.
+// New positions and masses. Velocities stay the same.
 static void renew(body_list &bodies, std::mt19937_64 &random)
 {
     std::uniform_real_distribution<float> place_of(-1, 1), mass_of(0.25f, 2);
@@ -697,8 +698,8 @@ private:
     int count_ = 0;
 };
 
-// Which bodies to look at closely in a round: all on the simulator; on a GPU a few, of which no
-// submission can know.
+// The bodies to check closely in a round: all on the simulator; on a GPU a few, which no submission
+// can know.
 std::vector<std::size_t> looked_at(std::size_t n)
 {
     constexpr std::size_t few = 24;
@@ -730,8 +731,8 @@ public:
         renew(bodies_, random);
         return {std::as_writable_bytes(std::span(bodies_))};
     }
-    // A few bodies are computed anew. All of them together pull at each other with no force left
-    // over, whatever they weigh: what a wrong one leaves over shows, among many.
+    // A few bodies are computed anew. The forces of all bodies cancel, so that a wrong one among
+    // many shows in their sum.
     void check() override
     {
         points all = oracle::points(bodies_);
@@ -754,8 +755,8 @@ public:
         expect(std::hypot(force[0], force[1], force[2]) <= 0x1p-19 * largest * weight,
                verdict::WRONG_ANSWER,
                "Of " + std::to_string(all.size()) +
-                   " bodies some accelerations are wrong: mass times acceleration of all together "
-                   "should cancel, and does not.",
+                   " bodies some accelerations are wrong: the sum of mass times acceleration over "
+                   "all bodies should be 0, and is not.",
                many_bodies);
     }
     double bytes() const override { return 44.0 * double(bodies_.size()); }
@@ -830,7 +831,7 @@ private:
         expect_bodies("position_mass", position_mass_, places_of(m, steps(), false), terms, {});
         expect_bodies("velocity", velocity_, places_of(m, steps(), true), terms, {});
     }
-    // The second kick is by the pull at the places to which all have moved.
+    // The second kick uses the pull at the new positions.
     void expect_one(const points &start, const points &now, std::size_t i, close_look &look) const
     {
         pull first = oracle::acceleration(start, i, softening);
@@ -848,7 +849,7 @@ private:
                wrong_body("position_mass", i, position_mass_[i], at.value), many_bodies);
         look.add(i, velocity_[i], moves);
     }
-    // Nothing outside pulls at the bodies, so all together go on as they did.
+    // No outside force acts on the bodies, so their total momentum stays the same.
     static void expect_same_motion(const points &before, const points &now)
     {
         triple lost{};
@@ -860,15 +861,16 @@ private:
             }
         expect(std::hypot(lost[0], lost[1], lost[2]) <= 0x1p-19 * size, verdict::WRONG_ANSWER,
                "Of " + std::to_string(now.size()) +
-                   " bodies some velocities are wrong: mass times velocity of all together should "
-                   "stay as it was, and does not.",
+                   " bodies some velocities are wrong: the sum of mass times velocity over all "
+                   "bodies should stay the same, and does not.",
                many_bodies);
     }
 
     body_list bodies_;
     state before_;
     output<float4> position_mass_, velocity_;
-    float dt; // so much that the pull at the end of a step is clearly another than at its beginning
+    float dt; // so large that the pull at the end of a step clearly differs from that at its
+              // beginning
 };
 
 } // namespace
@@ -888,31 +890,31 @@ static speed_gates gates_of(bool stepping_too)
     double n = raced_bodies(stepping_too), times = stepping_too ? stepping::steps() + 1 : 1;
     double interactions = times * n * n;
     speed_gates gates;
-    // On an H200 a tile alone reaches 1.8 and 30 %, several bodies a thread, too few blocks, 2.6
+    // On an H200 a tile alone reaches 1.8 and 30 %, several bodies per thread, too few blocks, 2.6
     // and 45 %; with the fewer bodies of a step 1.4 and 21 %, 2.0 and 31 %.
     gates.speedup = stepping_too ? 1.7 : 2.1;
     gates.fma = {stepping_too ? 0.26 : 0.36, 0.65, 0.75};
-    gates.fma_needed = 0.5; // what a pair have in common may be computed once for both
+    gates.fma_needed = 0.5; // terms that a pair have in common may be computed once for both
     gates.counted = {
-        at_most("sectors an interaction", {0.0075}, "", // a tile of 128 has 0.0039, packing 0.002
+        at_most("sectors per interaction", {0.0075}, "", // a tile of 128 has 0.0039, packing 0.002
                 "Every thread reads all bodies from global memory for itself. Let the threads of a "
-                "block bring a tile of them to shared memory together, and take them from there.",
+                "block load a tile of them into shared memory together, and read them from there.",
                 [=](const counted &c) { return moved_sectors(c) / interactions; }),
-        at_most("exact divisions and roots an interaction", {0.05}, "",
-                "An exact division takes about ten instructions, an exact square root as many, and "
-                "a whole interaction need not have more than thirteen. What is wanted is one over "
-                "a root: rsqrtf.",
-                [=](const counted &c) {
-                    return double(c.exact_divisions + c.exact_square_roots) / interactions;
-                }),
-        // A sum in double now and then, as of each tile's, is a small part of an interaction.
-        at_most("operations in double an interaction", {0.2}, "",
+        at_most(
+            "exact divisions and roots per interaction", {0.05}, "",
+            "An exact division takes about ten instructions, an exact square root as many, and a "
+            "whole interaction needs no more than thirteen. Use rsqrtf, which is one over a root.",
+            [=](const counted &c) {
+                return double(c.exact_divisions + c.exact_square_roots) / interactions;
+            }),
+        // An occasional sum in double, such as one per tile, is a small part of an interaction.
+        at_most("operations in double per interaction", {0.2}, "",
                 "Most GPUs have one unit for double to every 64 for float. The contract asks for "
                 "float: are all constants floats (0.5f), and the functions (rsqrtf, not rsqrt)?",
                 [=](const counted &c) { return double(c.double_operations) / interactions; }),
-        at_most("accesses an interaction", {0.07, 0.04, 0.02}, "",
-                "What a thread reads of a body serves one interaction only. Let it have several "
-                "bodies of its own, and use what it reads for all of them.",
+        at_most("accesses per interaction", {0.07, 0.04, 0.02}, "",
+                "Each body that a thread reads serves only one interaction. Let the thread have "
+                "several bodies of its own, and use each body it reads for all of them.",
                 [=](const counted &c) { return accesses(c) / interactions; }),
         // Two blocks of 1024 bodies. With 2048 there are 49 on a GPU, for 132 multiprocessors.
         blocks_share(1.5), lanes_at_work()};
@@ -921,30 +923,32 @@ static speed_gates gates_of(bool stepping_too)
         double each = double(c.threads) / double(std::max<std::uint64_t>(c.launches, 1));
         if (each < 2 * n) return {};
         return "A launch has " + std::to_string(std::llround(each)) +
-               " threads, on the average, and there are " + std::to_string(std::llround(n)) +
-               " bodies: does the grid's size come of n, and do blocks without a body work, too?";
+               " threads on average, and there are " + std::to_string(std::llround(n)) +
+               " bodies: is the grid's size computed from n, and do blocks without a body work, "
+               "too?";
     };
     for (counted_gate &gate : gates.counted)
         if (gate.name.starts_with("sectors") || gate.name.starts_with("accesses"))
             gate.cause = spare_threads;
-    // A pair may share what they have in common.
-    gates.counted.push_back(at_least("multiplications by kernels, an interaction", {4}, "",
+    // The two bodies of a pair may share common terms.
+    gates.counted.push_back(at_least("multiplications by kernels per interaction", {4}, "",
                                      "Let kernels compute every pull, and the host none.",
                                      multiplied));
-    // It explains what other gates miss then, too. Blocks of 384 bodies, the last of which has few
-    // of its own, have 10.5 and those of 640 have 11.3; to pull anew before each step makes 12.
+    // If missed, it also explains the other gates. Blocks of 384 bodies, the last of which has few
+    // of its own, have 10.5 and those of 640 have 11.3; computing the pull anew before each step
+    // makes 12.
     if (stepping_too)
         gates.counted.insert(
             gates.counted.begin(),
-            at_most("multiplications an interaction", {11.7}, "",
+            at_most("multiplications per interaction", {11.7}, "",
                     "The pull was computed more than steps + 1 times (TODO 5): the pull after one "
                     "step is the pull before the next. An interaction takes nine.",
                     multiplied));
     if (stepping_too) gates.counted.front().about = "step";
-    gates.too_slow = "An interaction need not take more than thirteen instructions: no exact root, "
-                     "no division. Then let a thread have several bodies, so that what it reads "
-                     "serves several interactions; and see that there are blocks enough for all "
-                     "multiprocessors.";
+    gates.too_slow =
+        "An interaction needs no more than thirteen instructions: no exact root, no division. Then "
+        "let each thread have several bodies, so that each body it reads serves several "
+        "interactions; and make sure that there are enough blocks for all multiprocessors.";
     return gates;
 }
 
@@ -952,8 +956,9 @@ static void expect_nothing_kept(const char *function, const std::function<void()
 {
     expect(!leaks(call), verdict::RESOURCE_LIMIT,
            std::string("Device memory that ") + function +
-               " allocated is still taken when it has returned, and the next call takes more.",
-           "Free what a call allocates, or use the scratch memory that the contract gives.");
+               " allocated is still in use after it has returned, and the next call takes more.",
+           "Free all memory that a call allocates, or use the scratch memory that the contract "
+           "provides.");
 }
 
 CORRECTNESS_CASE("accelerations: a few bodies", 2) { try_accelerations(random_bodies(5), 0.3f); }

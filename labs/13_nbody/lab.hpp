@@ -11,10 +11,10 @@
 // root may be off by two in its last place, as rsqrtf is.
 //
 // Each function has scratch memory of its own: NAME_scratch(n), on the host,
-// says how many bytes NAME needs for n bodies (0 is fine), and `scratch` then
-// points to so many bytes of device memory at a multiple of 256. They hold
-// anything; and they are yours until the call's work is done: no function needs
-// to allocate memory.
+// returns how many bytes NAME needs for n bodies (0 is fine), and `scratch`
+// then points to that many bytes of device memory at a multiple of 256. Their
+// contents are undefined; they are yours until the call's work is done. No
+// function needs to allocate memory.
 //
 // The functions return when their work has been launched; the grader waits for
 // it, and asks the runtime for launch errors. A function may throw a
@@ -25,31 +25,31 @@
 #include <cstddef>
 #include <vector_types.h> // float4
 
-// What is known of one body: seven floats, 28 bytes.
+// One body: seven floats, 28 bytes.
 struct body {
-    float x, y, z;    // where it is
-    float vx, vy, vz; // how fast it moves
+    float x, y, z;    // position
+    float vx, vy, vz; // velocity
     float mass;
 };
 
-// What pulls at each body? All bodies attract each other, and the constant of
-// gravity is 1.
+// Computes the acceleration of each body. All bodies attract each other, and
+// the constant of gravity is 1.
 //   out: n. out[i].x is the sum over all j, i included, of
 //       mass_j * (x_j - x_i) / (d * d + softening * softening)^(3/2),
 //   where d is the distance between i and j; y and z likewise; w becomes 0.
-//   Softening rounds off the pull of what is very near, and makes a body's pull
-//   on itself a plain 0.
-// The lesson: n * n interactions, of which a GPU must do little each.
+//   Softening limits the pull of very near bodies, and makes a body's pull on
+//   itself a plain 0.
+// The lesson: n * n interactions, each of which must take few instructions.
 size_t accelerations_scratch(int n);
 void accelerations(const body *bodies, float4 *out, int n, float softening, void *scratch);
 
 // Moves all bodies, in place, by `steps` steps of time `dt`, at least 0 of them.
 //   position_mass, velocity: n each. x, y, z of either change; the mass in
-//   position_mass[i].w, and whatever is in velocity[i].w, do not.
+//   position_mass[i].w, and the contents of velocity[i].w, do not.
 // A step is a leapfrog's: a kick, a drift and a kick. With `a` the acceleration
-// at the places where all bodies are at that moment:
+// at the current positions of all bodies:
 //   v += a * dt / 2;   x += v * dt;   v += a * dt / 2.
-// The lesson: what all read, nobody may change yet.
+// The lesson: no body may move while others still read its position.
 size_t step_scratch(int n);
 void step(float4 *position_mass, float4 *velocity, int n, float softening, float dt, int steps,
           void *scratch);

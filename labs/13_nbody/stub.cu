@@ -2,8 +2,8 @@
 // must do: lab.hpp. The lesson: handouts/13_nbody.md. Stuck at a TODO:
 // hints.md.
 //
-// The launches below are in place, with a thread a body, and round their grids
-// up. Change kernels, launches and scratch where your idea needs it.
+// The launches below are in place, with one thread per body, and round their
+// grids up. Change kernels, launches and scratch where your idea needs it.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -13,37 +13,38 @@ constexpr int block_size = 256;
 
 static int blocks_for(int n) { return (n + block_size - 1) / block_size; }
 
-// A point is what a body does to others: its place in x, y, z, its mass in w.
+// A point is the part of a body that acts on others: its position in x, y, z,
+// its mass in w.
 static __global__ void pack(const body *bodies, float4 *points, int n)
 {
-    // TODO 1 (accelerations): Compute this thread's i, and store the place and
-    // the mass of body i as one float4.
+    // TODO 1 (accelerations): Compute this thread's i, and store the position
+    // and the mass of body i as one float4.
 }
 
-// Adds to `sum` what `other` pulls at who is at `at`; softening2 is the square
+// Adds the pull of `other` on a body at `at` to `sum`; softening2 is the square
 // of the softening.
 [[maybe_unused]] static __device__ void add_pull([[maybe_unused]] float3 &sum,
                                                  [[maybe_unused]] float4 at,
                                                  [[maybe_unused]] float4 other,
                                                  [[maybe_unused]] float softening2)
 {
-    // TODO 2 (accelerations): Take the way from `at` to `other`, and its length
-    // with the softening in it; divide the other's mass by the cube of that;
-    // and add so much of the way to the sum, in x, y and z.
+    // TODO 2 (accelerations): Compute the vector from `at` to `other`, and its
+    // length with the softening in it; divide the other's mass by the cube of
+    // that; and add the vector times the quotient to the sum, in x, y and z.
     //
     // TODO 6 (accelerations: speed): When everything else passes: no sqrtf and
-    // no division. rsqrtf is one over the root, at once.
+    // no division. rsqrtf computes one over the root directly.
     // TODO 6 (step: speed): It is the same function.
 }
 
-// What pulls at each point becomes out[i]; w becomes 0.
+// out[i] becomes the acceleration of each point; w becomes 0.
 static __global__ void attract(const float4 *points, float4 *out, int n, float softening2)
 {
     // TODO 3 (accelerations): Declare a tile of block_size points in shared
-    // memory. Go through all points, a tile at a time: bring one a thread, or a
-    // point without mass where there is none; wait for all; add what each point
-    // of the tile pulls to a sum in registers; wait for all again. At the end
-    // store the sum, if there is a body to have it.
+    // memory. Go through all points, one tile at a time: load one per thread,
+    // or a point without mass beyond the end; wait for all; add the pull of
+    // each point of the tile to a sum in registers; wait for all again. At the
+    // end store the sum, if the thread has a body.
     //
     // TODO 7 (accelerations: speed): When everything else passes: let each
     // thread have four bodies, block_size apart, and use each point it reads
@@ -75,7 +76,7 @@ void accelerations(const body *bodies, float4 *out, int n, float softening, void
                                                 float drift)
 {
     // TODO 4 (step): Compute this thread's i and do that, in x, y and z. Leave
-    // both w as they are.
+    // both w unchanged.
 }
 
 // The accelerations.
@@ -88,7 +89,8 @@ void step(float4 *position_mass, [[maybe_unused]] float4 *velocity, int n, float
     float4 *acceleration = static_cast<float4 *>(scratch);
     attract_all(position_mass, acceleration, n, softening);
     for (int s = 0; s < steps; ++s) {
-        // TODO 5 (step): Launch `advance` for half a kick and the drift; take
-        // the accelerations anew; launch it for the other half, and no drift.
+        // TODO 5 (step): Launch `advance` for half a kick and the drift;
+        // compute the accelerations anew; launch it for the other half kick,
+        // without a drift.
     }
 }

@@ -17,15 +17,14 @@
 
 using namespace grading;
 
-// An array that is changed in place counts as not written while it is as it was.
+// An array that is changed in place counts as not written if it is unchanged.
 static void expect_changed(const char *function, const output<float> &got, const floats &before,
                            const floats &want)
 {
     if (want == before || got.values != before) return;
-    std::string message = std::string(function) + " returned, and every element is as it was";
+    std::string message = std::string(function) + " returned, and every element is unchanged";
     expect(!kernels_stored(), verdict::WRONG_ANSWER, message + ", though a kernel stored elements.",
-           "It stored what was there before: is everything moved twice, or stored where it was "
-           "loaded?");
+           "It stored the old values: is everything moved twice, or stored where it was loaded?");
     expect_changed_in_place(false, message + ".",
                             "Does a kernel run at all, and does it write its result?");
 }
@@ -62,7 +61,7 @@ static void expect_sums(const output<double> &got, const floats &mapped)
                    ", and the elements to the power of " + std::to_string(p + 1) + " add up to " +
                    show_element(want[p]) + ": it is off by " +
                    show_element(std::abs(got[p] - want[p])) + "." +
-                   (in_float ? " That is as far as float goes." : ""),
+                   (in_float ? " That is the precision of float." : ""),
                in_float ? "Multiply and add as double."
                         : "out[p] is the sum of all mapped[i] to the power of p + 1. Does every "
                           "pass begin with 0?");
@@ -82,8 +81,8 @@ static void need_managed_pages()
 {
     expect(device().pages_on_demand != 0, verdict::SKIPPED,
            "On this machine kernels cannot fetch single pages of managed memory "
-           "(concurrentManagedAccess is 0), so all of it moves before a launch, whoever prefetches "
-           "what.");
+           "(concurrentManagedAccess is 0), so all of it moves before a launch, with or without a "
+           "prefetch.");
 }
 
 static void try_managed(std::size_t n, float factor, int rounds)
@@ -116,16 +115,15 @@ static void try_timing(std::size_t n, int repeats)
     const double slack = simulated() ? 1.001 : 2;
     const double least = std::min(before, after) / slack, most = std::max(before, after) * slack;
     const std::string cause = why_mistimed(got, before, repeats);
-    expect(
-        got >= least && got <= most, verdict::WRONG_ANSWER,
-        "time_copy_ms returned " + show_element(got) + " ms for a copy of " +
-            std::to_string(4 * n) + " bytes, and by the grader's events one takes " +
-            show_element(before) + " ms." + (cause.empty() ? "" : " " + cause),
-        !cause.empty()
-            ? "Which copies lie between the two events, and by how many is their time divided?"
-            : "Only events in the stream of the copies know how long the device took: record one "
-              "in front of the copies and one behind them, with nothing else between. The "
-              "host's clock shows how long the host was busy with asking.");
+    expect(got >= least && got <= most, verdict::WRONG_ANSWER,
+           "time_copy_ms returned " + show_element(got) + " ms for a copy of " +
+               std::to_string(4 * n) + " bytes, and by the grader's events one takes " +
+               show_element(before) + " ms." + (cause.empty() ? "" : " " + cause),
+           !cause.empty()
+               ? "Which copies lie between the two events, and by how many is their time divided?"
+               : "Only events in the stream of the copies measure the device's time: record one in "
+                 "front of the copies and one behind them, with nothing else between. The host's "
+                 "clock measures how long the host took to queue the copies.");
 }
 
 // A speed case runs a function; these are its arguments, and what changes between two calls.
@@ -171,7 +169,7 @@ static std::span<std::byte> renew(std::vector<T> &values, std::mt19937_64 &rando
     return std::as_writable_bytes(stretch);
 }
 
-// As many floats as the host and its link have time for.
+// The number of floats, limited by the speed of the host and its link.
 constexpr std::size_t linked_floats = (1 << 23) - 35;
 
 static make_workload upload_race()
@@ -245,7 +243,7 @@ static make_workload managed_race(int rounds)
 
 static double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-// A function that returns a time is written where it has copied.
+// A function that returns a time counts as written if it has copied.
 CORRECTNESS_CASE("time_copy_ms: by events", 5)
 {
     if (!simulated()) return try_timing(linked_floats, 10);
@@ -266,7 +264,7 @@ CORRECTNESS_CASE("time_copy_ms: a warm-up copy", 2)
            "With repeats = " + std::to_string(repeats) + ", time_copy_ms made " +
                show_element(copies) + " copies, and " + std::to_string(repeats + 1) +
                " were asked for.",
-           "The first copy of a program may wait for what the driver sets up. Make one before the "
+           "The first copy of a program may include set-up work of the driver. Make one before the "
            "first event, so that it is not measured.");
     expect(copies <= repeats + 1, verdict::WRONG_ANSWER,
            "With repeats = " + std::to_string(repeats) + ", time_copy_ms made " +
@@ -281,8 +279,8 @@ CORRECTNESS_CASE("time_copy_ms: call after call", 2)
     const std::uint64_t more = leaked_handles([] { try_timing(3001, 4); });
     expect(more == 0, verdict::RESOURCE_LIMIT,
            "After each call of time_copy_ms there are " + std::to_string(more) +
-               " streams and events more than before it, which nobody has destroyed.",
-           "cudaEventDestroy gives an event back, once its time has been read.");
+               " streams and events more than before it, which were never destroyed.",
+           "Call cudaEventDestroy for each event, once its time has been read.");
 }
 
 CORRECTNESS_CASE("upload: what arrives", 4)
@@ -290,16 +288,16 @@ CORRECTNESS_CASE("upload: what arrives", 4)
     for (std::size_t n : {10, 1, 1025, 100003}) try_upload(n);
 }
 
-// A copy to a pinned buffer within upload would hide what acquire has not done.
+// A copy to a pinned buffer within upload would hide that acquire did not pin.
 static void expect_pinned()
 {
     floats some = random_floats(1000);
     constexpr int known_to_the_device = 1; // cudaMemoryTypeHost
     int type = grading::call<int(const float *)>("yardstick_memory_type", acquired(some));
     expect(type == known_to_the_device, verdict::TOO_SLOW,
-           type == 0 ? "acquire returned ordinary, pageable memory: the device cannot read it by "
-                       "itself, and what upload copies must pass through a pinned buffer first."
-                     : "acquire returned memory that the caller cannot fill: it is the device's.",
+           type == 0 ? "acquire returned ordinary, pageable memory: the device cannot read it "
+                       "directly, so every upload must first be copied to a pinned buffer."
+                     : "acquire returned device memory, which the caller cannot fill.",
            "Pin the memory when it is acquired, not when it is uploaded: cudaMallocHost.");
 }
 
@@ -307,14 +305,14 @@ SPEED_CASE("upload: speed", 6.5, 4)
 {
     speed_gates gates;
     gates.speedup = 1.3;
-    gates.counted = {at_least(
-        "uploaded from pinned memory", {1}, "%",
-        "The copy engine reads physical addresses, so pages must not move meanwhile: pinned "
-        "memory has none that do. All else is copied to a pinned buffer first.",
-        [](const counted &c) {
-            return share(double(c.host_link_bytes - c.pageable_bytes), 4.0 * 20001);
-        })};
-    gates.too_slow = "Which memory does acquire give, and does upload copy once?";
+    gates.counted = {
+        at_least("uploaded from pinned memory", {1}, "%",
+                 "The copy engine reads physical addresses, so pages must not move meanwhile, and "
+                 "those of pinned memory do not. Other memory is copied to a pinned buffer first.",
+                 [](const counted &c) {
+                     return share(double(c.host_link_bytes - c.pageable_bytes), 4.0 * 20001);
+                 })};
+    gates.too_slow = "Which kind of memory does acquire return, and does upload copy once?";
     results_are_copied();
     race(upload_race(), gates);
     expect_pinned();
@@ -337,10 +335,10 @@ CORRECTNESS_CASE("sum_mapped: several passes", 2.5)
     for (int passes : {2, 5}) try_sums(3001, passes);
 }
 
-// The host, too, reaches what these functions work on, and no copy shows it.
+// The host can access these arrays, too, without a copy that would show it.
 static counted_gate multiplied_by_kernels(double elements, double least)
 {
-    return at_least("multiplications by kernels, an element", {least}, "",
+    return at_least("multiplications by kernels per element", {least}, "",
                     "The host can compute this, too: let a kernel do it.",
                     [=](const counted &c) { return double(c.multiplications) / elements; });
 }
@@ -350,11 +348,11 @@ SPEED_CASE("sum_mapped: speed", 5.5, 3)
     speed_gates gates;
     gates.speedup = 2;
     gates.counted = {
-        at_most("host-link bytes an element", {4.1}, "",
-                "Mapped memory stays on the host: each time a kernel reads it, it crosses the "
-                "link. Let "
-                "it cross once: into scratch, or into a kernel that does all passes at a time.",
-                [](const counted &c) { return double(c.host_link_bytes) / 20001; }),
+        at_most(
+            "host-link bytes per element", {4.1}, "",
+            "Mapped memory stays on the host: each time a kernel reads it, it crosses the link. "
+            "Let it cross once: into scratch, or into a kernel that does all passes at once.",
+            [](const counted &c) { return double(c.host_link_bytes) / 20001; }),
         multiplied_by_kernels(20001, 6.5), lanes_at_work()};
     gates.too_slow = "How often does each element cross the link to the host?";
     race(sum_race(8), gates);
@@ -373,15 +371,15 @@ SPEED_CASE("scale_managed: speed", 5.5, 3)
     speed_gates gates;
     gates.speedup = 1.5;
     gates.counted = {
-        at_least("pages there before a kernel asked", {1}, "%",
-                 "A kernel that meets a page of managed memory on the host stops until it has "
-                 "come, page "
-                 "by page. cudaMemPrefetchAsync brings all of them before, in large pieces.",
+        at_least("pages on the device before a kernel needed them", {1}, "%",
+                 "A kernel that accesses a page of managed memory on the host waits until it has "
+                 "been moved, page by page. cudaMemPrefetchAsync moves all of them beforehand, in "
+                 "large pieces.",
                  [](const counted &c) {
                      return std::max(0.0, 1 - share(double(c.managed_pages) * 4096, 4.0 * 40001));
                  }),
         multiplied_by_kernels(40001, 3.5),
-        at_least("compulsory bytes an element", {7.5}, "bytes",
+        at_least("compulsory bytes per element", {7.5}, "bytes",
                  "Every element is read and written, 4 bytes each way: let kernels do both.",
                  [](const counted &c) { return double(c.compulsory_bytes) / 40001; }),
         lanes_at_work()};

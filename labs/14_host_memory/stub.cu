@@ -24,7 +24,7 @@ float time_copy_ms(const float *src_host, float *dst, size_t n, int repeats)
     auto host_stop = std::chrono::steady_clock::now();
     float ms = std::chrono::duration<float, std::milli>(host_stop - host_start).count();
     // TODO 2 (time_copy_ms): `ms` must be the time between the two events. As it
-    // stands, it is the time that the host needed to ask for the copies.
+    // stands, it is the time that the host needed to queue the copies.
     ms /= repeats;
     // TODO 3 (time_copy_ms: call after call): No event may be left over.
     return ms;
@@ -49,7 +49,7 @@ void release(float *memory)
     std::free(memory);
 }
 
-// Adds the threads' numbers up; *sum receives the sum of the whole grid.
+// Adds the threads' numbers up; *sum grows by the sum of the whole grid.
 [[maybe_unused]] static __device__ void add_to_sum(double of_thread, double *sum)
 {
     __shared__ double of_block;
@@ -76,7 +76,7 @@ void sum_mapped(const float *mapped, int n, int passes, double *out, void *scrat
 {
     const float *values = mapped;
     // TODO 6 (sum_mapped: no values): The sums, to which add_powers adds, must
-    // be 0 before the first kernel, also when there are no values.
+    // be 0 before the first kernel, even if there are no values.
     if (n == 0) return;
     // TODO 8 (sum_mapped: speed): No value may cross the link twice. The kernels
     // read from `values`.

@@ -1,4 +1,4 @@
-// What is right in lab 03, one particle after the other.
+// The right results of lab 03, one particle after the other.
 #include "oracle.hpp"
 
 #include <cmath>

@@ -65,8 +65,8 @@ TEST_CASE("oracle: one layout is the other transposed")
     CHECK(oracle::to_aos({}).empty());
 }
 
-// Bytes a particle of the sectors that these fields of `count` particles side by side touch, where
-// n lie in memory.
+// Bytes per particle of the sectors that these fields of `count` particles side by side touch,
+// where n lie in memory.
 static int bytes_of(layout form, const std::vector<int> &of_it, int count)
 {
     const int n = 1 << 20, first = 4096, a_sector = 32 / sizeof(float);

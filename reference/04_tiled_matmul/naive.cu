@@ -1,4 +1,4 @@
-// Lab 04, the time to beat: what a careful beginner writes first. A thread an element of the
+// Lab 04, the time to beat: what a careful beginner writes first. One thread per element of the
 // result; neighbouring threads take neighbouring columns, so that every access is coalesced.
 #include "../check.hpp"
 #include "lab.hpp"

@@ -1,4 +1,5 @@
-// What is right in lab 04: plain C++ on the host, with the meaning of every argument as in lab.hpp.
+// The right results of lab 04: plain C++ on the host, with the meaning of every argument as in
+// lab.hpp.
 #pragma once
 
 #include "lab.hpp"

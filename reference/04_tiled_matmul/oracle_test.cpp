@@ -76,12 +76,12 @@ TEST_CASE("handout: tiles of 16 and 32 cost what the table says")
         CHECK(number(rows[0][1]) == doctest::Approx(of_side(16)).epsilon(0.005));
         CHECK(number(rows[0][2]) == doctest::Approx(of_side(32)).epsilon(0.005));
     };
-    is("threads a block", [](int t) { return t * t; });
-    is("floats loaded a block and step", [](int t) { return 2 * t * t; });
-    is("multiply-adds a block and step", [](int t) { return t * t * t; });
-    is("shared memory a block, bytes", [](int t) { return 2 * t * t * 4; });
+    is("threads per block", [](int t) { return t * t; });
+    is("floats loaded per block and step", [](int t) { return 2 * t * t; });
+    is("multiply-adds per block and step", [](int t) { return t * t * t; });
+    is("shared memory per block, bytes", [](int t) { return 2 * t * t * 4; });
     is("blocks on an SM of 2048 threads", [](int t) { return 2048 / (t * t); });
-    is("sectors a multiply-add", [](int t) { return 2.0 * t * t * 4 / 32 / (t * t * t); });
+    is("sectors per multiply-add", [](int t) { return 2.0 * t * t * 4 / 32 / (t * t * t); });
 }
 
 TEST_CASE("handout: sectors and wavefronts of each kind of kernel follow from its shape")
@@ -93,8 +93,8 @@ TEST_CASE("handout: sectors and wavefronts of each kind of kernel follow from it
         double side = number(m[1]), down = number(m[3]), across = number(m[4]);
         CHECK(number(m[2]) == side);
         CHECK(number(m[5]) == doctest::Approx(1 / (4 * side)).epsilon(0.03));
-        // One load a float, one wavefront a warp; a float4 takes four, and two where lanes pair up,
-        // as those do that have their rows in common.
+        // One load per float, one wavefront per warp; a float4 takes four, and two where lanes pair
+        // up, as those do that have their rows in common.
         double wavefronts = across > 1 ? down / 4 * 2 + across / 4 * 4 : down + across;
         CHECK(number(m[6]) == doctest::Approx(wavefronts / (32 * down * across)).epsilon(0.01));
     }

@@ -38,7 +38,7 @@ void compact(const float *in, float *out, int *count, int n, void *scratch)
     check(cub::DeviceSelect::If(scratch, bytes, in, out, count, n, positive{}), "DeviceSelect::If");
 }
 
-// What the scan wants of scratch comes after the places, an int an element.
+// The scan's own scratch follows the places, one int per element.
 static size_t places_bytes(int n) { return (sizeof(int) * n + 255) / 256 * 256; }
 
 static cudaError_t scan_marks(void *scratch, size_t &bytes, const unsigned char *keep, int *places,

@@ -1,5 +1,6 @@
-// Lab 07, the time to beat: what a careful beginner writes first. A flag an element, the sums of
-// the flags by doubling distances in global memory, and a thread an element that moves it there.
+// Lab 07, the time to beat: what a careful beginner writes first. One flag per element, the flags
+// scanned by doubling distances in global memory (Hillis-Steele), and one thread per element to
+// move it.
 #include "../check.hpp"
 #include "lab.hpp"
 

@@ -9,7 +9,7 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
-// CUB asks for memory, and the contract gives none; it is kept from call to call.
+// CUB needs memory, and the contract provides none; it is kept from call to call.
 static void *memory_of(size_t bytes)
 {
     static void *memory = nullptr;
@@ -34,7 +34,7 @@ void sum(const int *in, long long *out, int n)
     check(cub::DeviceReduce::Sum(memory_of(bytes), bytes, values, out, n), "DeviceReduce::Sum");
 }
 
-// Whole numbers from 0 on, a bin each: of `samples` those from 0 to bin_count - 1.
+// Whole numbers, one bin each: counts those of `samples` from 0 to bin_count - 1.
 template <class I> static void count(I samples, unsigned *bins, int bin_count, long long n)
 {
     size_t bytes = 0;

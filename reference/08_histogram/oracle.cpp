@@ -1,4 +1,4 @@
-// What is right in lab 08, one element after the other.
+// The right results of lab 08, one element after the other.
 #include "oracle.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// What is right in lab 08: plain C++ on the host, with the meaning of every argument as in lab.hpp.
+// The right results of lab 08: plain C++ on the host, with the meaning of every argument as in
+// lab.hpp.
 #pragma once
 
 #include "lab.hpp"
@@ -13,7 +14,7 @@ std::vector<long long> sum(const std::vector<int> &in);
 // 256 bins.
 std::vector<unsigned> histogram(const std::vector<unsigned char> &in);
 
-// 256 bins a tile; `image` has width * height pixels.
+// 256 bins per tile; `image` has width * height pixels.
 std::vector<unsigned> histogram_tiles(const std::vector<unsigned char> &image, int width,
                                       int height, int tile);
 

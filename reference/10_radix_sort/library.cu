@@ -30,8 +30,8 @@ void sort_warps(unsigned *keys, int n)
     check_launch("sort_runs");
 }
 
-// What CUB wants of scratch comes after the other place of keys (and values). With two places for
-// each it says where the result is.
+// CUB's own scratch comes after the second buffer of the keys (and values). With two buffers for
+// each it reports which one holds the result.
 static size_t places_bytes(int n) { return (sizeof(unsigned) * n + 255) / 256 * 256; }
 
 static void sort_keys(unsigned *keys, int n, void *scratch, size_t &bytes)
@@ -58,8 +58,8 @@ void radix_sort(unsigned *keys, int n, void *scratch)
     sort_keys(keys, n, scratch, bytes);
 }
 
-// CUB takes -0 and 0 for equal, so it is given the bits, turned so that unsigned numbers have the
-// order of the floats.
+// CUB takes -0 and 0 for equal, so it is given the bits, flipped so that their order as unsigned
+// numbers is that of the floats.
 static __global__ void turn_bits(unsigned *keys, int n, bool back)
 {
     int i = blockIdx.x * block_size + threadIdx.x;

@@ -1,5 +1,5 @@
 // Lab 10, the time to beat: what a careful beginner writes first. 32 times, once for each bit, all
-// keys whose bit is 0 move before those whose bit is 1; where to is found by a scan of blocks and
+// keys whose bit is 0 move before those whose bit is 1; the places come from a scan of blocks and
 // of their sums.
 #include "../check.hpp"
 #include "lab.hpp"
@@ -10,7 +10,7 @@ constexpr int block_size = 256;
 
 static int blocks_for(int threads) { return threads / block_size + (threads % block_size != 0); }
 
-// A thread a run: insertion sort.
+// One thread per run: insertion sort.
 static __global__ void sort_runs(unsigned *keys, int n)
 {
     int first = 32 * (blockIdx.x * block_size + threadIdx.x), last = min(first + 32, n);
@@ -44,7 +44,7 @@ static __global__ void scan_blocks(int *x, int n, int *sums)
     __syncthreads();
     for (int distance = 1; distance < block_size; distance *= 2) {
         int left = t >= distance ? shared[t - distance] : 0;
-        __syncthreads(); // all have read before anyone writes
+        __syncthreads(); // all have read before any lane writes
         shared[t] += left;
         __syncthreads();
     }
@@ -80,7 +80,7 @@ static __global__ void split(const unsigned *keys, unsigned *keys_to, const unsi
     if (values) values_to[to] = values[i];
 }
 
-// Floats whose bits are turned so are in the order of unsigned numbers, and turned back.
+// Flips bits of floats so that their order is that of unsigned numbers, and flips them back.
 static __global__ void turn_bits(unsigned *keys, int n, bool back)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
@@ -89,10 +89,10 @@ static __global__ void turn_bits(unsigned *keys, int n, bool back)
     keys[i] ^= all ? 0xffffffff : 0x80000000;
 }
 
-// A sum for every block_size flags, one for as many sums, and so on.
+// One sum for every block_size flags, one for as many sums, and so on.
 static size_t sums_for(int n) { return size_t(n) / (block_size / 2) + 8; }
 
-// The flags, which become their scan; the sums; and the keys' other place.
+// The flags, which become their scan; the sums; and the keys' second buffer.
 static size_t scratch_for(int n) { return sizeof(int) * (2 * size_t(n) + sums_for(n)); }
 
 static void sort(unsigned *keys, unsigned *values, int n, void *scratch)

@@ -1,4 +1,4 @@
-// What is right in lab 10, by the sorts of the standard library.
+// The right results of lab 10, by the sorts of the standard library.
 #include "oracle.hpp"
 
 #include <algorithm>

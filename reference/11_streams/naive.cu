@@ -1,5 +1,5 @@
-// Lab 11, the time to beat: what a careful beginner writes first. One stream, in which one thing
-// follows another.
+// Lab 11, the time to beat: what a careful beginner writes first. One stream, in which every copy
+// and kernel waits for the one before.
 #include "../check.hpp"
 #include "lab.hpp"
 

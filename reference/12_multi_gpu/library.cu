@@ -1,4 +1,4 @@
-// Lab 12 by the vendor: NCCL for what travels between devices, cuSOLVER on one of them for the
+// Lab 12 by the vendor: NCCL between devices, cuSOLVER on one of them for the
 // system of equations. For the other three tasks there is no library.
 #include "../check.hpp"
 #include "lab.hpp"
@@ -59,7 +59,7 @@ void peer_table(int *can_access_host, int devices)
         }
 }
 
-// A communicator a member, for all calls of the process: to make them takes half a second.
+// One communicator per member, for all calls of the process: creating them takes half a second.
 static const std::vector<ncclComm_t> &communicators(int devices)
 {
     static std::map<int, std::vector<ncclComm_t>> made;
@@ -185,15 +185,15 @@ constexpr int block_size = 256;
 struct deal {
     int n, ranks, rank;
     double *columns;
-    // How many of its columns lie before column j.
+    // Returns how many of its columns lie before column j.
     __host__ __device__ int own_before(int j) const { return (j - rank + ranks - 1) / ranks; }
-    // Its i-th column.
+    // Returns its i-th column.
     __host__ __device__ double *own(int i) const { return columns + size_t(i) * n; }
 };
 
-// What the owner of column k tells all: message[0] is the row of the pivot, or -1 if there is none;
-// message[1 + i], for each row i below k, is the multiplier of row k that is to be subtracted from
-// it. In one block.
+// Writes the message that the owner of column k sends to all: message[0] is the row of the pivot,
+// or -1 if there is none; message[1 + i], for each row i below k, is the row's multiplier: how many
+// times row k must be subtracted from it. In one block.
 static __global__ void pick_pivot(double *column, int n, int k, double *message)
 {
     __shared__ double values[block_size];
@@ -216,7 +216,7 @@ static __global__ void pick_pivot(double *column, int n, int k, double *message)
     }
     if (t == 0) message[0] = rows[0];
     if (rows[0] < 0) return;
-    if (t == 0) { // the pivot changes places with what is in row k
+    if (t == 0) { // exchange the pivot and the number in row k
         double pivot = column[rows[0]];
         column[rows[0]] = column[k];
         column[k] = pivot;
@@ -225,8 +225,8 @@ static __global__ void pick_pivot(double *column, int n, int k, double *message)
     for (int i = k + 1 + t; i < n; i += block_size) message[1 + i] = column[i] / column[k];
 }
 
-// Brings the columns right of column k up to date: a block a column, the first of which is the
-// rank's i-th.
+// Updates the columns right of column k: one block per column, the first of which is the rank's
+// i-th.
 static __global__ void update_columns(deal d, int k, int i, const double *message)
 {
     double *column = d.own(i + blockIdx.x);
@@ -246,7 +246,7 @@ static __global__ void update_columns(deal d, int k, int i, const double *messag
 // then those of rank 1, and so on.
 struct dealt_columns {
     int n, ranks;
-    std::vector<int> counts, starts; // how many numbers, from where on
+    std::vector<int> counts, starts; // how many numbers, and where they start
     std::vector<double> numbers;
     dealt_columns(int n, int ranks) : n(n), ranks(ranks)
     {
@@ -264,7 +264,7 @@ struct dealt_columns {
     }
 };
 
-// The unknowns, from the last to the first. Nonzero if a column has no pivot.
+// Computes the unknowns, from the last to the first. Returns nonzero if a column has no pivot.
 static int substitute_back(dealt_columns &all, double *x_host)
 {
     int singular = 0;

@@ -1,5 +1,5 @@
-// Lab 12, the time to beat: what a careful beginner writes first. All that travels goes by way of
-// the host, and what needs computing is computed on one device.
+// Lab 12, the time to beat: what a careful beginner writes first. All data go through the host, and
+// everything is computed on one device.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -78,7 +78,7 @@ void all_reduce(float *const *buffers, int n, int devices)
     broadcast(buffers, n, devices);
 }
 
-// row[j] and a[k][j] change places.
+// Exchanges row[j] and a[k][j].
 static __global__ void swap_rows(double *a, int n, int k, int row)
 {
     int j = blockIdx.x * block_size + threadIdx.x;
@@ -88,7 +88,7 @@ static __global__ void swap_rows(double *a, int n, int k, int row)
     a[row * (n + 1) + j] = x;
 }
 
-// A thread an element right of column k, a row of blocks for each row below k.
+// One thread per element right of column k, one row of blocks per row below k.
 static __global__ void eliminate_column(double *a, int n, int k)
 {
     int i = k + 1 + blockIdx.y, j = k + 1 + blockIdx.x * block_size + threadIdx.x;
@@ -96,7 +96,7 @@ static __global__ void eliminate_column(double *a, int n, int k)
     a[i * (n + 1) + j] -= a[i * (n + 1) + k] / a[k * (n + 1) + k] * a[k * (n + 1) + j];
 }
 
-// The unknowns, from the last to the first, once below the diagonal there are zeros.
+// Computes the unknowns, from the last to the first, once all numbers below the diagonal are zero.
 static void substitute(const std::vector<double> &upper, int n, double *x_host)
 {
     std::size_t row = n + 1;
@@ -156,8 +156,8 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
 }
 
 #ifdef WITH_MPI
-// Own rows below row k, of which the first is number `first`: a thread an element, a row of blocks
-// for each row.
+// This rank's rows below row k, of which the first is number `first`: one thread per element, one
+// row of blocks per row.
 static __global__ void eliminate_below(double *rows, const double *pivot, int n, int first, int k)
 {
     int i = blockIdx.y, j = k + 1 + blockIdx.x * block_size + threadIdx.x;
@@ -170,7 +170,7 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
     int ranks, rank;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    const int row = n + 1, block = (n + ranks - 1) / ranks; // rows a rank
+    const int row = n + 1, block = (n + ranks - 1) / ranks; // rows per rank
     std::vector<int> counts, starts;
     for (int k = 0; k < ranks; ++k) {
         starts.push_back(row * std::min(n, k * block));
@@ -197,7 +197,7 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
         MPI_Allreduce(&best, &of_all, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
         if (of_all.value == 0) return 1;
 
-        // The pivot's row goes to everyone, row k to where that was.
+        // The pivot's row goes to all ranks, row k to the pivot's old place.
         const int from = of_all.row / block, of_k = k / block;
         auto own_row = [&](int i) { return a.at + (i - first) * row; };
         if (rank == from) copy(pivot.data(), own_row(of_all.row), row);

@@ -1,4 +1,4 @@
-// What is right in lab 12, one number after the other.
+// The right results of lab 12, one number after the other.
 #include "oracle.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Lab 13, the time to beat: what a careful beginner writes first. A thread a body; it looks at all
-// bodies one after the other, where they lie, and takes its formula from the book.
+// Lab 13, the time to beat: what a careful beginner writes first. One thread per body, which reads
+// all bodies one after the other from their structs and uses the textbook formula.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -9,7 +9,7 @@ constexpr int block_size = 256;
 
 static int blocks_for(int n) { return (n + block_size - 1) / block_size; }
 
-// Either kind of array has places and masses.
+// Both kinds of array have positions and masses.
 static __device__ float mass_of(const body &b) { return b.mass; }
 static __device__ float mass_of(const float4 &b) { return b.w; }
 

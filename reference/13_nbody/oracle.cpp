@@ -1,4 +1,4 @@
-// What is right in lab 13, one pair of bodies after the other.
+// The right results of lab 13, one pair of bodies after the other.
 #include "oracle.hpp"
 
 #include <cmath>

@@ -1,4 +1,5 @@
-// What is right in lab 13: plain C++ on the host, with the meaning of every argument as in lab.hpp.
+// The right results of lab 13: plain C++ on the host, with the meaning of every argument as in
+// lab.hpp.
 #pragma once
 
 #include "lab.hpp"
@@ -19,8 +20,8 @@ std::vector<point> points(const std::vector<body> &bodies);
 std::vector<point> points(const std::vector<float4> &position_mass,
                           const std::vector<float4> &velocity);
 
-// Of one body, and for each coordinate the sum of the terms' absolute values: what the error of any
-// honest summation in float is measured by.
+// The pull on one body, and for each coordinate the sum of the terms' absolute values, which bounds
+// the error of a summation in float.
 struct pull {
     triple value, magnitude;
 };

@@ -79,7 +79,7 @@ static __global__ void do_nothing() {}
 int launch_error(int threads)
 {
     do_nothing<<<1, threads>>>();
-    return cudaGetLastError(); // returns the error and forgets it
+    return cudaGetLastError(); // returns the error and clears it
 }
 
 static __global__ void subtract_neighbours(const float *in, float *out, int n)
@@ -115,7 +115,7 @@ static __global__ void add_up_block(const int *in, int *out)
     int t = threadIdx.x;
     partial[t] = in[blockIdx.x * block_size + t];
     for (int half = block_size / 2; half > 0; half /= 2) {
-        __syncthreads(); // outside the condition: all threads must come to it
+        __syncthreads(); // outside the condition: all threads must reach it
         if (t < half) partial[t] += partial[t + half];
     }
     if (t == 0) out[blockIdx.x] = partial[0];

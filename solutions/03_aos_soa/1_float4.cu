@@ -1,8 +1,8 @@
 // Lab 03, rung 1: structs as in naive, but read and written 16 bytes at a time.
 //
-// New: float4 where more than one field of four is wanted: in distances, and in the conversions,
-// which now ask four times for what they asked for sixteen times. drift wants one field here and
-// one there, and is as it was: a wider load brings nothing it could use.
+// New: float4 where more than one field of four is needed: in the distances, and in the
+// conversions, which now need four requests instead of sixteen. drift needs two fields from
+// different sectors and is unchanged: a wider load would move nothing that it uses.
 #include "../check.hpp"
 #include "lab.hpp"
 

@@ -1,7 +1,7 @@
 // Lab 03, rung 3: each function has its particles in the layout that suits it.
 //
-// New: distance_some has its structs back. Its particles are far apart: of a column, each takes a
-// sector for itself, and x, y and z of a struct share one.
+// New: distance_some uses structs again. Its particles are far apart: in columns each needs three
+// sectors of its own, while x, y and z of a struct share one.
 #include "../check.hpp"
 #include "lab.hpp"
 

@@ -1,9 +1,9 @@
 // Lab 03, rung 4: transposition and conversions through shared memory.
 //
-// New: a block brings its elements into a tile in the order in which they lie, and takes them out
-// in the order in which they are to lie: lanes side by side on both ways, where rung 3 had them far
-// apart on one. A row of the tile is one float longer than it must be, so that a column lies in
-// different banks (Ruetsch and Micikevicius, 2009).
+// New: a block loads its elements into a tile in the order of the input and stores them in the
+// order of the output, so that both global accesses are coalesced; in rung 3 one of them was
+// strided. Rows of the tile are padded by one float, so that a column lies in different banks
+// (Ruetsch and Micikevicius, 2009).
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -74,14 +74,14 @@ void distance_some(const float *particles, int, float3 centre, const int *which,
     check_launch("measure_some");
 }
 
-// A block's particles, on their way from rows to columns or back. Without the float more a row, the
-// lanes that take a column would find it in two banks of 32.
+// A block's particles, between rows and columns. Without the padding of one float per row, the
+// lanes that access a column would find it in only two of 32 banks.
 struct particle_tile {
     float rows[block_size][fields + 1];
 };
 
-// Element e of the block's particles, in the order of the structs: lanes side by side take side by
-// side.
+// Element e of the block's particles, in the order of the structs: neighbouring lanes take
+// neighbouring elements.
 static __device__ int element(int k) { return k * block_size + threadIdx.x; }
 
 static __global__ void split_particles(const float *aos, float *soa, int n)
@@ -92,7 +92,7 @@ static __global__ void split_particles(const float *aos, float *soa, int n)
         int e = element(k);
         if (e < fields * count) tile.rows[e / fields][e % fields] = aos[fields * first + e];
     }
-    __syncthreads(); // a thread's particle was brought by others
+    __syncthreads(); // a thread's particle was loaded by others
     if (t >= count) return;
     for (int f = 0; f < fields; ++f) soa[n * f + first + t] = tile.rows[t][f];
 }
@@ -129,7 +129,7 @@ constexpr int tile = 32;
 static __global__ void __launch_bounds__(block_size)
     transpose_tiles(const float *in, float *out, int rows, int cols, int tiles_across)
 {
-    __shared__ float turned[tile][tile + 1]; // the column more puts a column into 32 banks
+    __shared__ float turned[tile][tile + 1]; // the padding spreads a column over 32 banks
     int row = blockIdx.x / tiles_across * tile, col = blockIdx.x % tiles_across * tile;
     int x = threadIdx.x % tile, y = threadIdx.x / tile;
 #pragma unroll

@@ -1,7 +1,7 @@
-// Lab 03, rung 5: more bytes on their way.
+// Lab 03, rung 5: more bytes in flight.
 //
-// New: a thread of drift and of the distances has four elements, block_size apart, and loads all it
-// needs of them before it stores the first. The transposition and the conversions are as they were.
+// New: each thread of drift and of the distances has four elements, block_size apart, and loads all
+// it needs before it stores the first. The transposition and the conversions are unchanged.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -89,7 +89,7 @@ static __global__ void __launch_bounds__(block_size)
         int j = first + m * block_size;
         i[m] = j < k ? which[j] : -1;
     }
-    // Several places a thread are on their way at once.
+    // Each thread has several loads in flight.
     for (int m = 0; m < per_thread; ++m) at[m] = i[m] >= 0 ? particles[quads * i[m]] : float4{};
     for (int m = 0; m < per_thread; ++m)
         if (i[m] >= 0) out[first + m * block_size] = distance(at[m].x, at[m].y, at[m].z, centre);
@@ -103,14 +103,14 @@ void distance_some(const float *particles, int, float3 centre, const int *which,
     check_launch("measure_some");
 }
 
-// A block's particles, on their way from rows to columns or back. Without the float more a row, the
-// lanes that take a column would find it in two banks of 32.
+// A block's particles, between rows and columns. Without the padding of one float per row, the
+// lanes that access a column would find it in only two of 32 banks.
 struct particle_tile {
     float rows[block_size][fields + 1];
 };
 
-// Element e of the block's particles, in the order of the structs: lanes side by side take side by
-// side.
+// Element e of the block's particles, in the order of the structs: neighbouring lanes take
+// neighbouring elements.
 static __device__ int element(int k) { return k * block_size + threadIdx.x; }
 
 static __global__ void split_particles(const float *aos, float *soa, int n)
@@ -121,7 +121,7 @@ static __global__ void split_particles(const float *aos, float *soa, int n)
         int e = element(k);
         if (e < fields * count) tile.rows[e / fields][e % fields] = aos[fields * first + e];
     }
-    __syncthreads(); // a thread's particle was brought by others
+    __syncthreads(); // a thread's particle was loaded by others
     if (t >= count) return;
     for (int f = 0; f < fields; ++f) soa[n * f + first + t] = tile.rows[t][f];
 }
@@ -158,7 +158,7 @@ constexpr int tile = 32;
 static __global__ void __launch_bounds__(block_size)
     transpose_tiles(const float *in, float *out, int rows, int cols, int tiles_across)
 {
-    __shared__ float turned[tile][tile + 1]; // the column more puts a column into 32 banks
+    __shared__ float turned[tile][tile + 1]; // the padding spreads a column over 32 banks
     int row = blockIdx.x / tiles_across * tile, col = blockIdx.x % tiles_across * tile;
     int x = threadIdx.x % tile, y = threadIdx.x / tile;
 #pragma unroll

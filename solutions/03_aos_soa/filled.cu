@@ -1,5 +1,5 @@
-// Lab 03: the stub with lines added and none changed. Right everywhere; what more bytes on their
-// way bring is still to find out.
+// Lab 03: the stub with lines added and none changed. Right everywhere; more
+// bytes in flight are left to the student.
 // Points: 40
 #include "../check.hpp"
 #include "lab.hpp"
@@ -69,7 +69,7 @@ layout distance_some_layout()
     return mine;
 }
 
-// A thread an element of `which`.
+// One thread per element of `which`.
 static __global__ void measure_some(const float *particles, int n, float3 centre, const int *which,
                                     int k, float *out)
 {
@@ -113,7 +113,7 @@ void transpose(const float *in, float *out, int rows, int cols)
     check_launch("transpose_tiles");
 }
 
-// Before the barrier and after it a thread has different floats. A block owns
+// A thread handles different floats before and after the barrier. A block owns
 // block_size particles, fewer at the end.
 static __global__ void split_particles(const float *aos, float *soa, int n)
 {

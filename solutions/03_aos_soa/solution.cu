@@ -86,7 +86,7 @@ static __global__ void __launch_bounds__(block_size)
         int j = first + m * block_size;
         i[m] = j < k ? which[j] : -1;
     }
-    // Several places a thread are on their way at once.
+    // Each thread has several loads in flight.
     for (int m = 0; m < per_thread; ++m) at[m] = i[m] >= 0 ? particles[quads * i[m]] : float4{};
     for (int m = 0; m < per_thread; ++m)
         if (i[m] >= 0) out[first + m * block_size] = distance(at[m].x, at[m].y, at[m].z, centre);
@@ -106,9 +106,9 @@ constexpr int warps = block_size / 32;
 
 static int blocks_of_tiles(int n) { return (n + block_size - 1) / block_size; }
 
-// Where in a tile the float of particle p and field f lies. In plain rows of 16, a column would lie
-// in two banks. Exchanging the places within each row by p / 2 puts it in 32, and also a row's
-// floats stay apart.
+// The index in a tile of field f of particle p. In plain rows of 16, a column would lie in two
+// banks. Exchanging the places within each row by p / 2 spreads it over 32, and keeps a row's
+// floats apart, too.
 static __device__ int place(int p, int f) { return fields * p + (f ^ p / 2); }
 
 static __global__ void __launch_bounds__(block_size)
@@ -172,7 +172,7 @@ constexpr int tile = 64; // a thread has 16 loads in flight; with a tile of 32 i
 static __global__ void __launch_bounds__(block_size)
     transpose_tiles(const float *in, float *out, int rows, int cols, int tiles_across)
 {
-    __shared__ float turned[tile][tile + 1]; // the column more puts a column into 32 banks
+    __shared__ float turned[tile][tile + 1]; // the padding spreads a column over 32 banks
     int row = blockIdx.x / tiles_across * tile, col = blockIdx.x % tiles_across * tile;
     int x = threadIdx.x % tile, y = threadIdx.x / tile;
 #pragma unroll

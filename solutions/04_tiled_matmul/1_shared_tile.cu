@@ -1,4 +1,5 @@
-// Lab 04, rung 1: a block brings what its threads share to shared memory, a square tile at a time.
+// Lab 04, rung 1: a block loads the elements that its threads share into shared memory, one square
+// tile at a time.
 //
 // New: m and n in multiply_square_tiles. With them come the two barriers of a step. matmul and
 // sgemm, which have edges, are still naive's.
@@ -18,12 +19,12 @@ static __global__ void multiply_square_tiles(const float *M, const float *N, flo
     int row = blockIdx.y * tile + y, col = blockIdx.x * tile + x;
     float sum = 0;
     for (int first = 0; first < width; first += tile) {
-        // Each thread brings one element of each tile, which 16 threads need.
+        // Each thread loads one element of each tile, which 16 threads need.
         m[y][x] = M[row * width + first + x];
         n[y][x] = N[(first + y) * width + col];
-        __syncthreads(); // nobody multiplies before the tiles are whole
+        __syncthreads(); // no thread multiplies before the tiles are complete
         for (int i = 0; i < tile; ++i) sum += m[y][i] * n[i][x];
-        __syncthreads(); // nobody loads the next tiles before all have multiplied these
+        __syncthreads(); // no thread loads the next tiles before all have multiplied these
     }
     P[row * width + col] = sum;
 }

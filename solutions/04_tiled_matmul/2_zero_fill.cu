@@ -1,9 +1,8 @@
 // Lab 04, rung 2: tiles of any matrix, filled with zeros where they hang over its edge.
 //
-// New: the test at each load that brings an element or 0, in place of the return before the loop.
-// With it one kernel serves all three functions. And, independent of it, tiles are 32 wide and not
-// 16, so that an element brought serves 32 threads; with `tile = 16` you see the one without the
-// other.
+// New: a guard at each load, which stores an element or 0, in place of the return before the loop.
+// With it one kernel serves all three functions. Independently of that, tiles are 32 wide instead
+// of 16, so that a loaded element serves 32 threads; set `tile = 16` to see the guard alone.
 #include "../check.hpp"
 #include "lab.hpp"
 

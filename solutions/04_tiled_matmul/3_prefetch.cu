@@ -1,8 +1,8 @@
-// Lab 04, rung 3: while a tile is multiplied, the next one is on its way, in registers.
+// Lab 04, rung 3: while a tile is multiplied, the next one is loaded into registers.
 //
 // New: next_a and next_b, loaded before the multiply-adds and stored after them. With them come a
-// second buffer for each tile, one barrier a step instead of two, and first tiles that are brought
-// before the loop. What is loaded, and how it is multiplied, is as in rung 2.
+// second buffer for each tile, one barrier per step instead of two, and first tiles that are loaded
+// before the loop. Tiles and multiply-adds are those of rung 2.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -27,13 +27,13 @@ static __global__ void multiply_tiles(float alpha, const float *A, const float *
     b[0][y][x] = b_from(0);
     __syncthreads();
     for (int first = 0, now = 0; first < k; first += tile, now = 1 - now) {
-        // A load does not wait; only the first use of what it brings does, after the loop.
+        // A load does not wait; only the first use of its value does, after the loop.
         float next_a = a_from(first + tile), next_b = b_from(first + tile);
         for (int i = 0; i < tile; ++i) sum += a[now][y][i] * b[now][i][x];
         a[1 - now][y][x] = next_a;
         b[1 - now][y][x] = next_b;
-        // One barrier is enough with two buffers: whoever writes a buffer has passed the barrier
-        // after its last use.
+        // One barrier is enough with two buffers: a thread that writes a buffer has passed the
+        // barrier after its last use.
         __syncthreads();
     }
     if (row >= j || col >= l) return;

@@ -1,9 +1,9 @@
-// Lab 04, rung 6: asynchronous copies from global to shared memory, three steps ahead, that pass no
-// register and fill with zeros by themselves. 16 bytes at a time where rows allow it.
+// Lab 04, rung 6: asynchronous copies from global to shared memory, three steps ahead, which use no
+// registers and fill with zeros by themselves. They copy 16 bytes at a time where rows allow it.
 //
-// New: __pipeline_memcpy_async in place of a load and a store, and with it rung 3's idea again, in
-// a ring of four buffers. What comes with it: A lies as in memory, since a copy cannot turn it, and
-// `multiply` takes four terms of a row at a time; and copies of 16 or 4 bytes, a version each.
+// New: __pipeline_memcpy_async in place of a load and a store, and with it rung 3's prefetching, in
+// a ring of four buffers. A is not transposed any more, since a copy cannot do that, so `multiply`
+// takes four terms of a row at a time. There is one version for copies of 16 bytes and one for 4.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -13,13 +13,13 @@
 #include <cstdint>
 
 constexpr int tile = 128; // rows and columns of C that a block computes
-constexpr int depth = 8;  // terms of every sum that one step brings
+constexpr int depth = 8;  // terms of every sum that one step loads
 constexpr int own = 8;    // rows, and columns, of the elements that a thread computes
 constexpr int block_size = tile * tile / (own * own);
-constexpr int buffers = 4; // one is multiplied, three are on their way
+constexpr int buffers = 4; // one is multiplied, three are in flight
 
-// Both as they lie in memory: a copy cannot turn A on its side. Four floats more a row of A keep
-// float4 aligned, and put rows that a warp reads together into different banks.
+// Both as they lie in memory: a copy cannot transpose A. Four floats of padding per row of A keep
+// float4 aligned and put rows that a warp reads together into different banks.
 struct slices {
     float a[tile][depth + 4], b[depth][tile];
 };
@@ -32,12 +32,12 @@ public:
     __device__ copier(const float *A, const float *B, int j, int k, int l) : l_(l), remaining_(k)
     {
         int row = blockIdx.y * tile + a_row(), col = blockIdx.x * tile + b_col();
-        // Beyond the edges of C the last row or column comes again: no sum of theirs is stored.
+        // Beyond the edges of C the last row or column is repeated: none of those sums is stored.
         for (int n = 0; n < pieces; ++n) a_[n] = A + min(row + n * rows_on, j - 1) * k + a_term();
         b_ = B + b_term() * l + min(col, l - width);
     }
 
-    // Starts to bring the next slices; zeros beyond the last term, of which no byte is read.
+    // Starts to copy the next slices; zeros beyond the last term, where no byte is read.
     __device__ void start(slices &s)
     {
 #pragma unroll
@@ -67,7 +67,7 @@ private:
     }
 
     const float *a_[pieces], *b_;
-    int l_, remaining_; // the length of a row of B, and terms not yet on their way
+    int l_, remaining_; // the length of a row of B, and terms not yet requested
 };
 
 // Four neighbours of a slice; `from` is a multiple of 4.
@@ -76,7 +76,7 @@ static __device__ void load4(float *to, const float *from)
     *reinterpret_cast<float4 *>(to) = *reinterpret_cast<const float4 *>(from);
 }
 
-// Where a thread's n-th row or column is: 4 together, the next 4 half a tile further on.
+// The position of a thread's n-th row or column: 4 together, the next 4 half a tile further on.
 static __device__ int of_thread(int thread, int n)
 {
     return thread * 4 + n % 4 + n / 4 * (tile / 2);
@@ -112,7 +112,8 @@ template <int width> static __global__ void __launch_bounds__(block_size, 2)
     }
     for (int step = 0; step * depth < k; ++step) {
         __pipeline_wait_prior(buffers - 2); // this step's batch, and all before it: of this thread
-        // Now everybody's is there, and nobody reads the buffer any more that is filled next.
+        // Now all threads' copies have arrived, and no thread still reads the buffer that is filled
+        // next.
         __syncthreads();
         next.start(ring[(step + buffers - 1) % buffers]);
         __pipeline_commit();

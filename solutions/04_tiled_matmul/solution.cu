@@ -1,13 +1,14 @@
 // Lab 04, worked: a block computes 128 x 128 elements, a thread 8 x 8 of them in registers, while
-// the next slices of A and B are on their way from global memory.
+// the next slices of A and B are loaded from global memory.
 //
-// For each of its sums a thread needs two floats a step; for 64 sums it needs only 16, read from
-// shared memory as four float4. That ratio, 4 multiply-adds a float, is what lets multiply-adds
-// and not loads set the pace.
+// A thread needs two floats per step for one sum, but only 16 for 64 sums, read from shared memory
+// as four float4. With that ratio, 4 multiply-adds per float, the multiply-adds and not the loads
+// are the bottleneck.
 //
-// From the rungs: the next slices in registers, and two buffers (3); a square a thread, A on its
-// side (5); 16 bytes at a time where rows allow it (6). New: which lane computes which elements, so
-// that shared memory serves more of them at once, and which it brings; results stored as float4.
+// From the rungs: the next slices in registers, and two buffers (3); a square per thread, A
+// transposed (5); 16 bytes at a time where rows allow it (6). New: a mapping of lanes to elements
+// with which shared memory serves more lanes at once, another for loading, and results stored as
+// float4.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -16,17 +17,18 @@
 #include <cstdint>
 
 constexpr int tile = 128;       // rows and columns of C that a block computes
-constexpr int depth = 8;        // terms of every sum that one step brings
+constexpr int depth = 8;        // terms of every sum that one step loads
 constexpr int block_size = 256; // 4 x 2 warps, each 32 rows x 64 columns
 constexpr int own = 8;          // a thread's rows, and columns, in two groups of 4
 
-// What a step multiplies. A stands on its side, so that the rows a thread needs are neighbours.
-// Four floats more a row keep float4 aligned and the stores of a warp in different banks.
+// The slices that a step multiplies. A is transposed, so that the rows a thread needs are
+// neighbours. Four floats of padding per row keep float4 aligned and the stores of a warp in
+// different banks.
 struct slices {
     float a[depth][tile + 4], b[depth][tile + 4];
 };
 
-// The matrices, of which every block sees its part. `width`, 4 or 1 below, is how many floats can
+// The matrices and their sizes. `width`, 4 or 1 below, is how many floats can
 // be moved at once: 4 where every row starts at a multiple of 16 bytes.
 struct operands {
     const float *A, *B;
@@ -43,7 +45,7 @@ template <int width> static __device__ void move(float *to, const float *from)
         *to = *from;
 }
 
-// A thread's share of the slices, on its way from global to shared memory: `pieces` times `width`
+// A thread's share of the slices, copied from global to shared memory: `pieces` times `width`
 // neighbours in a row of A, and the same of B. The block's top left element of C is (top, left).
 template <int width> class courier {
 public:
@@ -53,7 +55,7 @@ public:
         int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
         a_row_ = warp * 4 * width + lane % (4 * width), a_term_ = lane / (4 * width) * width;
         b_term_ = threadIdx.x * width / tile, b_col_ = threadIdx.x * width % tile;
-        // Beyond the edges of C the last row or column comes again: no sum of theirs is stored.
+        // Beyond the edges of C the last row or column is repeated: none of those sums is stored.
         for (int n = 0; n < pieces; ++n)
             from_a_[n] = o.A + min(top + a_row_ + n * rows_on, o.j - 1) * o.k + a_term_;
         from_b_ = o.B + b_term_ * o.l + min(left + b_col_, o.l - width);
@@ -93,7 +95,7 @@ private:
     int length_of_b_, remaining_; // the length of a row, and terms not yet fetched
 };
 
-// Where a thread's n-th row or column is, of those that begin at `first`: 4 together, then 4 more
+// The position of a thread's n-th row or column, counted from `first`: 4 together, then 4 more
 // beyond those of its warp's other lanes. So the lanes' float4 are neighbours.
 static __device__ int of_thread(int first, int n, int lanes)
 {
@@ -149,13 +151,13 @@ template <int width> static __global__ void __launch_bounds__(block_size, 2)
     __syncthreads();
     for (int first = 0, now = 0; first < o.k; first += depth, now = 1 - now) {
         // Loads first, multiply-adds next, stores last: the loads have all that time to arrive. In
-        // the last step they bring zeros that nobody reads; if both were left out there, by an `if`
-        // each, the compiler might put them together, behind the multiply-adds.
+        // the last step they load zeros that are never read; if an `if` around each left them out
+        // there, the compiler might move the loads behind the multiply-adds.
         next.fetch();
         multiply(buffers[now], row, col, sums);
         next.put(buffers[1 - now]);
-        // One barrier a step: nobody reads the new slices before they are whole, and nobody
-        // overwrites the old ones, a step later, before all have multiplied them.
+        // One barrier per step: no thread reads the new slices before they are complete, and none
+        // overwrites the old ones, one step later, before all have multiplied them.
         __syncthreads();
     }
     store<width>(o, row, col, sums);

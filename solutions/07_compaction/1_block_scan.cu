@@ -1,9 +1,9 @@
-// Lab 07, rung 1: a flag an element as in naive, but sums are made within blocks, then over the
-// blocks, so that the flags are gone over once.
+// Lab 07, rung 1: one flag per element as in naive, but the flags are scanned within blocks, then
+// the blocks' sums, so that each flag is read once.
 //
-// New: scan_blocks and scan_sums in place of naive's add_from, which ran for every distance. With
-// them an element's place is two sums added, sums::up_to. partition's two kernels that move have
-// become one, move_both.
+// New: scan_blocks and scan_sums in place of naive's add_from, which ran once for each distance.
+// With them an element's place is the sum of two numbers, sums::up_to. One kernel of partition
+// moves the elements, move_both, instead of two.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -25,7 +25,7 @@ static __global__ void flag_marked(const unsigned char *keep, int *flags, int n)
     if (i < n) flags[i] = keep[i] != 0;
 }
 
-// The sum of x over this thread and all before it in the block.
+// Returns the inclusive prefix sum of x in the block.
 static __device__ int sum_in_block(int x)
 {
     __shared__ int sums[block_size];
@@ -34,7 +34,7 @@ static __device__ int sum_in_block(int x)
     __syncthreads();
     for (int distance = 1; distance < block_size; distance *= 2) {
         int left = t >= distance ? sums[t - distance] : 0;
-        __syncthreads(); // all have read before anyone writes
+        __syncthreads(); // all have read before any thread writes
         sums[t] += left;
         __syncthreads();
     }
@@ -66,7 +66,7 @@ static __global__ void scan_sums(int *blocks, int count, int *total)
     if (total && t == block_size - 1) *total = sum;
 }
 
-// Scratch: a sum an element, within its block; and one a block, of all blocks before it.
+// Scratch: one sum per element, within its block, and one per block, of all blocks before it.
 struct sums {
     int *flags, *blocks;
     __device__ int up_to(int i) const { return blocks[i / block_size] + flags[i]; }

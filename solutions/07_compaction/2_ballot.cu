@@ -1,9 +1,9 @@
-// Lab 07, rung 2: two passes over the elements. A vote of the warp counts a row of 32 at once, and
-// tells every lane how many before it are kept; flags are never stored.
+// Lab 07, rung 2: two passes over the elements. One ballot of a warp counts a row of 32 and tells
+// every lane how many before it are kept; flags are never stored.
 //
-// New: count_row, in place of a flag and a sum an element. With it a warp has several rows, a block
-// a tile of 4096 elements, and only a tile's count is stored; whether an element is kept is asked
-// again in the second pass. scan_counts is rung 1's scan_sums.
+// New: count_row, in place of one flag and one sum per element. With it a warp has several rows, a
+// block has a tile of 4096 elements, and only one count per tile is stored; the second pass tests
+// again which elements are kept. scan_counts is rung 1's scan_sums.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -32,7 +32,7 @@ static __device__ int first_element()
     return blockIdx.x * tile + threadIdx.x / 32 * per_warp + threadIdx.x % 32;
 }
 
-// A row: how many of its 32 elements are kept, and how many of those before this lane's.
+// For a row: how many of its 32 elements are kept, and how many of those lie before this lane's.
 struct row_counts {
     int all = 0, before = 0;
 };
@@ -45,7 +45,7 @@ static __device__ row_counts count_row(bool keep)
     return row;
 }
 
-// A block: how many elements its warps keep, and how many of those before this warp.
+// For a block: how many elements its warps keep, and how many of those lie before this warp.
 struct block_counts {
     int all = 0, before = 0;
 };
@@ -86,7 +86,7 @@ static __global__ void scan_counts(int *counts, int tiles, int *total)
     __syncthreads();
     for (int distance = 1; distance < scan_size; distance *= 2) {
         int left = t >= distance ? sums[t - distance] : 0;
-        __syncthreads(); // all have read before anyone writes
+        __syncthreads(); // all have read before any thread writes
         sums[t] += left;
         __syncthreads();
     }
@@ -127,7 +127,8 @@ static __global__ void place_back(const float *packed, const unsigned char *keep
     }
 }
 
-// Of the i elements before element i, those that are not kept lie before it in the rest.
+// The rest keeps its order: element i, if not kept, comes behind those of the i elements before it
+// that are not kept.
 static __global__ void place_both(const float *in, float *out, int n, const int *starts,
                                   const int *kept_count)
 {
@@ -143,7 +144,7 @@ static __global__ void place_both(const float *in, float *out, int n, const int 
     }
 }
 
-// An int a tile.
+// One int per tile.
 size_t compact_scratch(int n) { return sizeof(int) * tiles_for(n); }
 size_t unpack_scratch(int n) { return sizeof(int) * tiles_for(n); }
 size_t partition_scratch(int n) { return sizeof(int) * tiles_for(n); }

@@ -1,10 +1,11 @@
-// Lab 07, rung 3: compact and unpack go over the elements once. A tile does not wait for a pass to
-// end to learn where it begins: it looks back at what the tiles before it have told.
+// Lab 07, rung 3: compact and unpack go over the elements once, by decoupled look-back (Merrill and
+// Garland, 2016). A tile does not wait for the end of a pass to learn where it begins: it looks
+// back at the states of the tiles before it.
 //
-// New: kept_before, by way of look_back, in place of count_tiles, scan_counts and the start that a
-// tile then read. With it come the board, which must be cleared before every call; tiles that are
-// taken from a counter; and elements, or marks, that stay in registers, since nobody need read them
-// again. partition still has two passes: the rest begins after all that is kept.
+// New: kept_before, by way of look_back, in place of count_tiles, scan_counts and the tiles' starts
+// in memory. With it come the tile states, which must be cleared before every call; tiles that are
+// taken from a counter; and elements, or marks, that stay in registers instead of being read again.
+// partition still has two passes, because the rest begins after all kept elements.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -14,34 +15,34 @@ constexpr int block_size = 256, warps = block_size / 32;
 constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = block_size * per_thread;
 constexpr unsigned all_lanes = 0xffffffff;
 
-// What a tile has told so far. State and count are one word: nobody can see only one of them, so
-// that no fence is needed.
+// The state of a tile: invalid, its aggregate, or its inclusive prefix. State and count are one
+// word, so that no thread can see only one of them and no fence is needed.
 using word = unsigned long long;
-enum state : unsigned { nothing, own, sum }; // its own count; the sum of its and all before it
+enum state : unsigned { invalid, aggregate, prefix };
 
-static __device__ word told(state s, int count) { return word(s) << 32 | unsigned(count); }
+static __device__ word packed_state(state s, int count) { return word(s) << 32 | unsigned(count); }
 static __device__ state state_of(word w) { return state(w >> 32); }
 static __device__ int count_of(word w) { return int(unsigned(w)); }
 
-// Scratch: a word a tile, and how many tiles have been taken.
-struct board {
+// Scratch: one word per tile, and how many tiles have been taken.
+struct tile_states {
     volatile word *tiles;
     int *taken;
 };
 
 static int tiles_for(int n) { return n / tile + (n % tile != 0); }
-static size_t board_bytes(int n) { return sizeof(word) * tiles_for(n) + sizeof(int); }
+static size_t states_bytes(int n) { return sizeof(word) * tiles_for(n) + sizeof(int); }
 
-static board cleared_board(int n, void *scratch)
+static tile_states cleared_states(int n, void *scratch)
 {
-    check(cudaMemsetAsync(scratch, 0, board_bytes(n)), "clearing the board");
+    check(cudaMemsetAsync(scratch, 0, states_bytes(n)), "clearing the tile states");
     word *tiles = static_cast<word *>(scratch);
     return {tiles, reinterpret_cast<int *>(tiles + tiles_for(n))};
 }
 
-// A block takes its tile when it runs, so that every tile it may wait for is at work already,
-// whatever the order in which blocks are started.
-static __device__ int next_tile(const board &b)
+// A block takes its tile when it starts, so that the blocks of all earlier tiles are already
+// running, in whatever order blocks start.
+static __device__ int next_tile(const tile_states &b)
 {
     __shared__ int t;
     if (threadIdx.x == 0) t = atomicAdd(b.taken, 1);
@@ -76,8 +77,8 @@ static __device__ block_counts add_up(int of_this_warp)
     return sums;
 }
 
-// How many elements are kept before tile t, found out by one warp: 32 tiles at a time.
-static __device__ int look_back(const board &b, int t)
+// Returns how many elements are kept before tile t. One warp looks at 32 tiles at a time.
+static __device__ int look_back(const tile_states &b, int t)
 {
     int lane = threadIdx.x % 32, before = 0;
     unsigned sums = 0;
@@ -85,11 +86,11 @@ static __device__ int look_back(const board &b, int t)
         unsigned wanted;
         word w;
         do {
-            w = lane <= nearest ? b.tiles[nearest - lane] : told(sum, 0);
-            sums = __ballot_sync(all_lanes, state_of(w) == sum);
-            // The lanes up to the first that has a sum; all where none has.
+            w = lane <= nearest ? b.tiles[nearest - lane] : packed_state(prefix, 0);
+            sums = __ballot_sync(all_lanes, state_of(w) == prefix);
+            // The lanes up to the first with a prefix; all lanes if there is none.
             wanted = sums ^ (sums - 1);
-        } while (__ballot_sync(all_lanes, state_of(w) == nothing) & wanted);
+        } while (__ballot_sync(all_lanes, state_of(w) == invalid) & wanted);
         int count = wanted >> lane & 1 ? count_of(w) : 0;
         for (int d = 16; d > 0; d /= 2) count += __shfl_xor_sync(all_lanes, count, d);
         before += count;
@@ -97,16 +98,16 @@ static __device__ int look_back(const board &b, int t)
     return before;
 }
 
-// How many elements are kept before this warp's, of which it keeps `of_this_warp`.
-static __device__ int kept_before(const board &b, int t, int of_this_warp)
+// Returns how many elements are kept before this warp's; the warp keeps `of_this_warp`.
+static __device__ int kept_before(const tile_states &b, int t, int of_this_warp)
 {
     __shared__ int before;
     block_counts sums = add_up(of_this_warp);
     if (threadIdx.x < 32) {
-        if (threadIdx.x == 0) b.tiles[t] = told(own, sums.all);
+        if (threadIdx.x == 0) b.tiles[t] = packed_state(aggregate, sums.all);
         int before_tile = look_back(b, t);
         if (threadIdx.x == 0) {
-            b.tiles[t] = told(sum, before_tile + sums.all);
+            b.tiles[t] = packed_state(prefix, before_tile + sums.all);
             before = before_tile;
         }
     }
@@ -121,7 +122,7 @@ static __device__ void load(const float *in, int n, int first, float (&x)[per_th
 }
 
 static __global__ void __launch_bounds__(block_size)
-    compact_tiles(const float *in, float *out, int *count, int n, board b)
+    compact_tiles(const float *in, float *out, int *count, int n, tile_states b)
 {
     float x[per_thread];
     int t = next_tile(b), kept = 0;
@@ -136,18 +137,18 @@ static __global__ void __launch_bounds__(block_size)
     if (t == int(gridDim.x) - 1 && threadIdx.x == block_size - 1) *count = to;
 }
 
-size_t compact_scratch(int n) { return board_bytes(n); }
+size_t compact_scratch(int n) { return states_bytes(n); }
 
 void compact(const float *in, float *out, int *count, int n, void *scratch)
 {
     if (n == 0) return check(cudaMemsetAsync(count, 0, sizeof(int)), "clearing the count");
-    board b = cleared_board(n, scratch);
+    tile_states b = cleared_states(n, scratch);
     compact_tiles<<<tiles_for(n), block_size>>>(in, out, count, n, b);
     check_launch("compact_tiles");
 }
 
 static __global__ void __launch_bounds__(block_size)
-    unpack_tiles(const float *packed, const unsigned char *keep, float *out, int n, board b)
+    unpack_tiles(const float *packed, const unsigned char *keep, float *out, int n, tile_states b)
 {
     int t = next_tile(b), first = first_of(t), kept = 0;
     unsigned marks[per_thread], rows[per_thread];
@@ -164,18 +165,19 @@ static __global__ void __launch_bounds__(block_size)
     }
 }
 
-size_t unpack_scratch(int n) { return board_bytes(n); }
+size_t unpack_scratch(int n) { return states_bytes(n); }
 
 void unpack(const float *packed, const unsigned char *keep, float *out, int n, void *scratch)
 {
     if (n == 0) return;
-    board b = cleared_board(n, scratch);
+    tile_states b = cleared_states(n, scratch);
     unpack_tiles<<<tiles_for(n), block_size>>>(packed, keep, out, n, b);
     check_launch("unpack_tiles");
 }
 
-// Leaves the sum of every tile on the board: where the rest begins is known only after the last.
-static __global__ void __launch_bounds__(block_size) count_tiles(const float *in, int n, board b)
+// Leaves every tile's prefix in its state: only after the last is it known where the rest begins.
+static __global__ void __launch_bounds__(block_size)
+    count_tiles(const float *in, int n, tile_states b)
 {
     float x[per_thread];
     int t = next_tile(b), kept = 0;
@@ -185,7 +187,7 @@ static __global__ void __launch_bounds__(block_size) count_tiles(const float *in
 }
 
 static __global__ void __launch_bounds__(block_size)
-    place_tiles(const float *in, float *out, int *kept_count, int n, board b)
+    place_tiles(const float *in, float *out, int *kept_count, int n, tile_states b)
 {
     float x[per_thread];
     int t = blockIdx.x, first = first_of(t), kept = 0;
@@ -196,19 +198,19 @@ static __global__ void __launch_bounds__(block_size)
     for (int k = 0; k < per_thread; ++k) {
         unsigned row = __ballot_sync(all_lanes, x[k] > 0);
         int i = first + 32 * k, before = to + __popc(row & lanes_below());
-        // Of the i elements before this one, i - before are not kept.
+        // i - before of the i elements before this one are not kept.
         if (i < n) out[x[k] > 0 ? before : all + i - before] = x[k];
         to += __popc(row);
     }
     if (t == 0 && threadIdx.x == 0) *kept_count = all;
 }
 
-size_t partition_scratch(int n) { return board_bytes(n); }
+size_t partition_scratch(int n) { return states_bytes(n); }
 
 void partition(const float *in, float *out, int *kept_count, int n, void *scratch)
 {
     if (n == 0) return check(cudaMemsetAsync(kept_count, 0, sizeof(int)), "clearing the count");
-    board b = cleared_board(n, scratch);
+    tile_states b = cleared_states(n, scratch);
     count_tiles<<<tiles_for(n), block_size>>>(in, n, b);
     place_tiles<<<tiles_for(n), block_size>>>(in, out, kept_count, n, b);
     check_launch("count_tiles or place_tiles");

@@ -1,9 +1,9 @@
-// Lab 07, worked: one pass for compact and unpack, two for partition; and what a warp keeps is
-// brought together in shared memory, so that it leaves 32 at a time.
+// Lab 07, worked: one pass for compact and unpack, two for partition; a warp collects its kept
+// elements in shared memory and stores 32 at a time. Look-back: Merrill and Garland (2016).
 //
-// From rung 3: all that finds places. New: `staged`, through which compact and partition store. And
-// with the time that look-back takes in mind: 18 elements a thread, not 16, unpack's loads before
-// its first store, and partition's second pass from the last tile to the first.
+// From rung 3: everything that computes places. New: `staged`, through which compact and partition
+// store. To hide the latency of look-back: 18 elements per thread instead of 16, unpack's loads
+// before its first store, and partition's second pass from the last tile to the first.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -13,34 +13,34 @@ constexpr int block_size = 256, warps = block_size / 32;
 constexpr int per_thread = 18, per_warp = 32 * per_thread, tile = block_size * per_thread;
 constexpr unsigned all_lanes = 0xffffffff;
 
-// What a tile has told so far. State and count are one word: nobody can see only one of them, so
-// that no fence is needed.
+// The state of a tile: invalid, its aggregate, or its inclusive prefix. State and count are one
+// word, so that no thread can see only one of them and no fence is needed.
 using word = unsigned long long;
-enum state : unsigned { nothing, own, sum }; // its own count; the sum of its and all before it
+enum state : unsigned { invalid, aggregate, prefix };
 
-static __device__ word told(state s, int count) { return word(s) << 32 | unsigned(count); }
+static __device__ word packed_state(state s, int count) { return word(s) << 32 | unsigned(count); }
 static __device__ state state_of(word w) { return state(w >> 32); }
 static __device__ int count_of(word w) { return int(unsigned(w)); }
 
-// Scratch: a word a tile, and how many tiles have been taken.
-struct board {
+// Scratch: one word per tile, and how many tiles have been taken.
+struct tile_states {
     volatile word *tiles;
     int *taken;
 };
 
 static int tiles_for(int n) { return n / tile + (n % tile != 0); }
-static size_t board_bytes(int n) { return sizeof(word) * tiles_for(n) + sizeof(int); }
+static size_t states_bytes(int n) { return sizeof(word) * tiles_for(n) + sizeof(int); }
 
-static board cleared_board(int n, void *scratch)
+static tile_states cleared_states(int n, void *scratch)
 {
-    check(cudaMemsetAsync(scratch, 0, board_bytes(n)), "clearing the board");
+    check(cudaMemsetAsync(scratch, 0, states_bytes(n)), "clearing the tile states");
     word *tiles = static_cast<word *>(scratch);
     return {tiles, reinterpret_cast<int *>(tiles + tiles_for(n))};
 }
 
-// A block takes its tile when it runs, so that every tile it may wait for is at work already,
-// whatever the order in which blocks are started.
-static __device__ int next_tile(const board &b)
+// A block takes its tile when it starts, so that the blocks of all earlier tiles are already
+// running, in whatever order blocks start.
+static __device__ int next_tile(const tile_states &b)
 {
     __shared__ int t;
     if (threadIdx.x == 0) t = atomicAdd(b.taken, 1);
@@ -75,8 +75,8 @@ static __device__ block_counts add_up(int of_this_warp)
     return sums;
 }
 
-// How many elements are kept before tile t, found out by one warp: 32 tiles at a time.
-static __device__ int look_back(const board &b, int t)
+// Returns how many elements are kept before tile t. One warp looks at 32 tiles at a time.
+static __device__ int look_back(const tile_states &b, int t)
 {
     int lane = threadIdx.x % 32, before = 0;
     unsigned sums = 0;
@@ -84,11 +84,11 @@ static __device__ int look_back(const board &b, int t)
         unsigned wanted;
         word w;
         do {
-            w = lane <= nearest ? b.tiles[nearest - lane] : told(sum, 0);
-            sums = __ballot_sync(all_lanes, state_of(w) == sum);
-            // The lanes up to the first that has a sum; all where none has.
+            w = lane <= nearest ? b.tiles[nearest - lane] : packed_state(prefix, 0);
+            sums = __ballot_sync(all_lanes, state_of(w) == prefix);
+            // The lanes up to the first with a prefix; all lanes if there is none.
             wanted = sums ^ (sums - 1);
-        } while (__ballot_sync(all_lanes, state_of(w) == nothing) & wanted);
+        } while (__ballot_sync(all_lanes, state_of(w) == invalid) & wanted);
         int count = wanted >> lane & 1 ? count_of(w) : 0;
         for (int d = 16; d > 0; d /= 2) count += __shfl_xor_sync(all_lanes, count, d);
         before += count;
@@ -96,16 +96,16 @@ static __device__ int look_back(const board &b, int t)
     return before;
 }
 
-// How many elements are kept before this warp's, of which it keeps `of_this_warp`.
-static __device__ int kept_before(const board &b, int t, int of_this_warp)
+// Returns how many elements are kept before this warp's; the warp keeps `of_this_warp`.
+static __device__ int kept_before(const tile_states &b, int t, int of_this_warp)
 {
     __shared__ int before;
     block_counts sums = add_up(of_this_warp);
     if (threadIdx.x < 32) {
-        if (threadIdx.x == 0) b.tiles[t] = told(own, sums.all);
+        if (threadIdx.x == 0) b.tiles[t] = packed_state(aggregate, sums.all);
         int before_tile = look_back(b, t);
         if (threadIdx.x == 0) {
-            b.tiles[t] = told(sum, before_tile + sums.all);
+            b.tiles[t] = packed_state(prefix, before_tile + sums.all);
             before = before_tile;
         }
     }
@@ -120,9 +120,10 @@ static __device__ void load(const float *in, int n, int first, float (&x)[per_th
 }
 
 static __global__ void __launch_bounds__(block_size)
-    compact_tiles(const float *in, float *out, int *count, int n, board b)
+    compact_tiles(const float *in, float *out, int *count, int n, tile_states b)
 {
-    // Kept elements wait side by side: then a store of the warp has 32 of them, not some of a row.
+    // Kept elements are collected side by side, so that a store of the warp has 32 of them, not the
+    // few of one row.
     __shared__ float staged[warps][per_warp];
     float *mine = staged[threadIdx.x / 32], x[per_thread];
     int t = next_tile(b), kept = 0;
@@ -137,18 +138,18 @@ static __global__ void __launch_bounds__(block_size)
     if (t == int(gridDim.x) - 1 && threadIdx.x == block_size - 1) *count = to + kept;
 }
 
-size_t compact_scratch(int n) { return board_bytes(n); }
+size_t compact_scratch(int n) { return states_bytes(n); }
 
 void compact(const float *in, float *out, int *count, int n, void *scratch)
 {
     if (n == 0) return check(cudaMemsetAsync(count, 0, sizeof(int)), "clearing the count");
-    board b = cleared_board(n, scratch);
+    tile_states b = cleared_states(n, scratch);
     compact_tiles<<<tiles_for(n), block_size>>>(in, out, count, n, b);
     check_launch("compact_tiles");
 }
 
 static __global__ void __launch_bounds__(block_size)
-    unpack_tiles(const float *packed, const unsigned char *keep, float *out, int n, board b)
+    unpack_tiles(const float *packed, const unsigned char *keep, float *out, int n, tile_states b)
 {
     int t = next_tile(b), first = first_of(t), kept = 0;
     unsigned marks[per_thread], rows[per_thread];
@@ -169,18 +170,19 @@ static __global__ void __launch_bounds__(block_size)
         if (first + 32 * k < n) out[first + 32 * k] = x[k];
 }
 
-size_t unpack_scratch(int n) { return board_bytes(n); }
+size_t unpack_scratch(int n) { return states_bytes(n); }
 
 void unpack(const float *packed, const unsigned char *keep, float *out, int n, void *scratch)
 {
     if (n == 0) return;
-    board b = cleared_board(n, scratch);
+    tile_states b = cleared_states(n, scratch);
     unpack_tiles<<<tiles_for(n), block_size>>>(packed, keep, out, n, b);
     check_launch("unpack_tiles");
 }
 
-// Leaves the sum of every tile on the board: where the rest begins is known only after the last.
-static __global__ void __launch_bounds__(block_size) count_tiles(const float *in, int n, board b)
+// Leaves every tile's prefix in its state: only after the last is it known where the rest begins.
+static __global__ void __launch_bounds__(block_size)
+    count_tiles(const float *in, int n, tile_states b)
 {
     float x[per_thread];
     int t = next_tile(b), kept = 0;
@@ -190,11 +192,11 @@ static __global__ void __launch_bounds__(block_size) count_tiles(const float *in
 }
 
 static __global__ void __launch_bounds__(block_size)
-    place_tiles(const float *in, float *out, int *kept_count, int n, board b)
+    place_tiles(const float *in, float *out, int *kept_count, int n, tile_states b)
 {
     __shared__ float staged[warps][per_warp];
     float *mine = staged[threadIdx.x / 32], x[per_thread];
-    // From the last tile to the first: what was read last may still be in the L2.
+    // From the last tile to the first: the last tiles read may still be in the L2.
     int t = gridDim.x - 1 - blockIdx.x, lane = threadIdx.x % 32, kept = 0, others = 0;
     int first = first_of(t);
     load(in, n, first, x);
@@ -216,12 +218,12 @@ static __global__ void __launch_bounds__(block_size)
     if (t == 0 && threadIdx.x == 0) *kept_count = all;
 }
 
-size_t partition_scratch(int n) { return board_bytes(n); }
+size_t partition_scratch(int n) { return states_bytes(n); }
 
 void partition(const float *in, float *out, int *kept_count, int n, void *scratch)
 {
     if (n == 0) return check(cudaMemsetAsync(kept_count, 0, sizeof(int)), "clearing the count");
-    board b = cleared_board(n, scratch);
+    tile_states b = cleared_states(n, scratch);
     count_tiles<<<tiles_for(n), block_size>>>(in, n, b);
     place_tiles<<<tiles_for(n), block_size>>>(in, out, kept_count, n, b);
     check_launch("count_tiles or place_tiles");

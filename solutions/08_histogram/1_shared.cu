@@ -2,8 +2,8 @@
 //
 // New: in `sum` the tree with a barrier after each of its steps (Harris 2007), and one atomic per
 // block. In the histograms `counts`, a block's own bins, with a barrier after they are cleared and
-// one before they are added up. So that there are fewer blocks than elements by far, a thread goes
-// on to its next element. A tile belongs to one block, which need not add: it writes.
+// one before they are added up. A grid-stride loop gives each thread many elements, so that there
+// are few blocks. A tile belongs to one block, which writes its bins instead of adding to them.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -12,14 +12,14 @@
 #include <algorithm>
 
 constexpr int block_size = 256;
-constexpr int blocks_an_sm = 8; // 2048 threads
+constexpr int blocks_per_sm = 8; // 2048 threads
 
 // Enough for the device, and no more than there are elements for.
 static int blocks_for(size_t elements)
 {
     int sms = 0;
     check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
-    return std::min<size_t>(sms * blocks_an_sm, (elements + block_size - 1) / block_size);
+    return std::min<size_t>(sms * blocks_per_sm, (elements + block_size - 1) / block_size);
 }
 
 // CUDA adds 64 bits atomically for unsigned numbers only; the bits of the sum are the same.
@@ -78,7 +78,7 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
     check_launch("count_bytes");
 }
 
-// A block a tile.
+// One block per tile.
 static __global__ void count_tiles(const unsigned char *image, int width, int height, int tile,
                                    int across, unsigned *bins)
 {
@@ -101,12 +101,12 @@ void histogram_tiles(const unsigned char *image, int width, int height, int tile
     check_launch("count_tiles");
 }
 
-constexpr int most_bins = 2048;
+constexpr int max_bins = 2048;
 
 static __global__ void count_range(const float *in, int n, float low, float high, float width,
                                    int bin_count, unsigned *bins)
 {
-    __shared__ unsigned counts[most_bins];
+    __shared__ unsigned counts[max_bins];
     clear(counts, bin_count);
     int threads = gridDim.x * block_size;
     for (int i = blockIdx.x * block_size + threadIdx.x; i < n; i += threads) {

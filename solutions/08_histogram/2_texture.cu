@@ -1,11 +1,11 @@
 // Lab 08, rung 2: `sum` adds up a warp by shuffles, and histogram_tiles reads through a texture.
 //
 // New: sum_of_warp and sum_of_block, one barrier in place of the tree's nine (Luitjens 2014). And
-// what the textbook does with an image: `fetched`, a texture on the image, in place of a pointer to
+// the textbook's way to read an image: `fetched`, a texture on the image, in place of a pointer to
 // it. A texture on plain memory begins at a multiple of 512 bytes, so there is a distance to the
 // first pixel; and it has at most 2^27 elements, so a large image takes several, one after the
-// other. The next rung does without: a fetch brings a pixel a lane as a load does, and the cache
-// behind it is the same.
+// other. The next rung does without it: a fetch returns one pixel per lane as a load does, through
+// the same cache.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -15,14 +15,14 @@
 #include <cstdint>
 
 constexpr int block_size = 256;
-constexpr int blocks_an_sm = 8; // 2048 threads
+constexpr int blocks_per_sm = 8; // 2048 threads
 
 // Enough for the device, and no more than there are elements for.
 static int blocks_for(size_t elements)
 {
     int sms = 0;
     check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
-    return std::min<size_t>(sms * blocks_an_sm, (elements + block_size - 1) / block_size);
+    return std::min<size_t>(sms * blocks_per_sm, (elements + block_size - 1) / block_size);
 }
 
 // CUDA adds 64 bits atomically for unsigned numbers only; the bits of the sum are the same.
@@ -108,9 +108,9 @@ struct fetched {
 // Calls launch(f, first, count) for parts of an image of n pixels, one after the other.
 template <class L> static void with_texture(const unsigned char *image, size_t n, L launch)
 {
-    constexpr size_t alignment = 512, most_pixels = (size_t(1) << 27) - alignment;
-    for (size_t first = 0; first < n; first += most_pixels) {
-        size_t count = std::min(n - first, most_pixels);
+    constexpr size_t alignment = 512, max_pixels = (size_t(1) << 27) - alignment;
+    for (size_t first = 0; first < n; first += max_pixels) {
+        size_t count = std::min(n - first, max_pixels);
         auto address = reinterpret_cast<uintptr_t>(image + first);
         size_t before = address % alignment;
         cudaResourceDesc memory{};
@@ -128,8 +128,8 @@ template <class L> static void with_texture(const unsigned char *image, size_t n
     }
 }
 
-// A block a tile. The texture has `count` pixels from pixel `first` on; what it has of the tile is
-// added to the tile's bins.
+// One block per tile. The texture has `count` pixels from pixel `first` on; those of them in the
+// tile are added to the tile's bins.
 static __global__ void count_tiles(fetched image, size_t first, size_t count, int width, int height,
                                    int tile, int across, int first_tile, unsigned *bins)
 {
@@ -158,12 +158,12 @@ void histogram_tiles(const unsigned char *image, int width, int height, int tile
     });
 }
 
-constexpr int most_bins = 2048;
+constexpr int max_bins = 2048;
 
 static __global__ void count_range(const float *in, int n, float low, float high, float width,
                                    int bin_count, unsigned *bins)
 {
-    __shared__ unsigned counts[most_bins];
+    __shared__ unsigned counts[max_bins];
     clear(counts, bin_count);
     int threads = gridDim.x * block_size;
     for (int i = blockIdx.x * block_size + threadIdx.x; i < n; i += threads) {

@@ -1,9 +1,9 @@
-// Lab 08, rung 3: 16 bytes a load, and as many blocks as run at a time.
+// Lab 08, rung 3: 16 bytes per load, and as many blocks as run at a time.
 //
 // New: rows_of and for_each_of_mine, so that `sum`, too, gives each thread many elements before the
-// block puts anything together. Since an array may begin anywhere, what lies before the first
-// 16-byte boundary, and behind the last whole row of a warp, is counted one by one. A tile has such
-// a boundary in every row, and few tiles are shared out among more blocks by their rows. The
+// block combines them. Since an array may begin anywhere, the elements before the first 16-byte
+// boundary, and behind the last whole row of a warp, are counted one by one. A tile has such a
+// boundary in every row; if there are few tiles, their rows are divided among more blocks. The
 // texture of rung 2 is gone.
 #include "../check.hpp"
 #include "lab.hpp"
@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 
-constexpr int row_bytes = 512; // what a warp loads at once: 16 bytes a lane
+constexpr int row_bytes = 512; // one load of a warp: 16 bytes per lane
 constexpr int block_size = 256;
 
 static int multiprocessors()
@@ -23,7 +23,7 @@ static int multiprocessors()
     return count;
 }
 
-// As many blocks as run at a time: more would only bring more counts to add up.
+// As many blocks as run at a time: more would only produce more counts to add up.
 template <class K> static int resident_blocks(K kernel, int block_size)
 {
     int blocks = 0;
@@ -157,8 +157,8 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
     check_launch("count_rows");
 }
 
-// A block counts a tile, or its share of the tile's rows where tiles are few. Of each row it looks
-// at the 16-byte pieces between boundaries that hold some of it.
+// A block counts a tile, or a share of its rows if there are few tiles. It loads all 16-byte pieces
+// that contain a part of a row.
 static __global__ void count_tiles(const unsigned char *image, int width, int height, int tile,
                                    int across, unsigned *bins)
 {
@@ -215,12 +215,12 @@ struct range {
     }
 };
 
-constexpr int most_bins = 2048;
+constexpr int max_bins = 2048;
 
 static __global__ void count_range(const float *in, int n, rows_of r, range all, int bin_count,
                                    unsigned *bins)
 {
-    __shared__ unsigned counts[most_bins];
+    __shared__ unsigned counts[max_bins];
     shared_bins mine{counts, bin_count};
     mine.clear();
     auto count = [&](float x) {

@@ -1,9 +1,8 @@
 // Lab 08, rung 6: bytes that are all the same are counted at once.
 //
-// New: in count_row, the question whether the lanes of a warp all have 16 equal bytes. Then each
-// adds 16, once. Where bytes come in runs, as in an image with a plain background, this saves most
-// atomics; where they do not, as in noise of which nine tenths are the same, nothing is saved, and
-// little is lost.
+// New: in count_row, a test whether the lanes of a warp all have 16 equal bytes. If so, each adds
+// 16, once. If bytes come in runs, as in an image with a plain background, this saves most atomics;
+// if they do not, as in noise of which nine tenths are the same, it saves nothing and costs little.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -13,7 +12,7 @@
 #include <cstdint>
 
 constexpr unsigned all_lanes = 0xffffffff;
-constexpr int row_bytes = 512; // what a warp loads at once: 16 bytes a lane
+constexpr int row_bytes = 512; // one load of a warp: 16 bytes per lane
 
 static int multiprocessors()
 {
@@ -22,7 +21,7 @@ static int multiprocessors()
     return count;
 }
 
-// As many blocks as run at a time: more would only bring more counts to add up.
+// As many blocks as run at a time: more would only produce more counts to add up.
 template <class K> static int resident_blocks(K kernel, int block_size)
 {
     int blocks = 0;
@@ -107,7 +106,7 @@ void sum(const int *in, long long *out, int n)
 }
 
 // The counts of a block: each bin has `columns` counters side by side, and a lane adds to its own.
-// With 32 columns no two lanes of a warp meet in a bank, whatever they count.
+// With 32 columns no two lanes of a warp use the same bank, whatever they count.
 struct columns_of {
     unsigned *counts;
     int columns;
@@ -126,7 +125,7 @@ struct columns_of {
         __syncthreads();
         for (int b = threadIdx.x; b < bins; b += blockDim.x) {
             unsigned sum = 0;
-            // Threads begin in columns of their own, or they would meet in one bank.
+            // Threads begin in different columns, or they would all use one bank.
 #pragma unroll 4 // 32 at once would cost registers, and so threads
             for (int k = 0; k < columns; ++k)
                 sum += counts[b * columns + ((k + threadIdx.x) & (columns - 1))];
@@ -140,7 +139,7 @@ static __device__ void count_bytes(const columns_of &mine, unsigned word)
     for (int k = 0; k < 4; ++k) atomicAdd(mine.bin(word >> 8 * k & 255), 1);
 }
 
-// Where the lanes of a warp all have 16 equal bytes, a lane adds 16 at once.
+// If the lanes of a warp all have 16 equal bytes, each lane adds 16 at once.
 static __device__ void count_row(const columns_of &mine, uint4 v)
 {
     bool equal = v.x == v.y && v.y == v.z && v.z == v.w && v.x == __byte_perm(v.x, 0, 0);
@@ -177,10 +176,10 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
     check_launch("count_rows");
 }
 
-constexpr int tile_threads = 256, tile_columns = 8; // a tile is too small to clear 32 columns for
+constexpr int tile_threads = 256, tile_columns = 8; // clearing 32 columns does not pay for a tile
 
-// A block counts a tile, or its share of the tile's rows where tiles are few. Of each row it looks
-// at the 16-byte pieces between boundaries that hold some of it.
+// A block counts a tile, or a share of its rows if there are few tiles. It loads all 16-byte pieces
+// that contain a part of a row.
 static __global__ void count_tiles(const unsigned char *image, int width, int height, int tile,
                                    int across, unsigned *bins)
 {
@@ -237,12 +236,12 @@ struct range {
     }
 };
 
-constexpr int most_counters = 256 * 32; // of a block
+constexpr int max_counters = 256 * 32; // of a block
 
 static __global__ void count_range(const float *in, int n, rows_of r, range all, int bin_count,
                                    int columns, unsigned *bins)
 {
-    __shared__ unsigned counts[most_counters];
+    __shared__ unsigned counts[max_counters];
     columns_of mine{counts, columns};
     mine.clear(bin_count);
     auto count = [&](float x) {
@@ -263,7 +262,7 @@ void histogram_range(const float *in, int n, float low, float high, int bin_coun
     if (n == 0) return;
     rows_of r(in, n);
     int columns = 32;
-    while (columns * bin_count > most_counters) columns /= 2;
+    while (columns * bin_count > max_counters) columns /= 2;
     size_t useful = r.rows / (block_size / 32) + 1;
     int blocks = std::min<size_t>(resident_blocks(count_range, block_size), useful);
     range all{low, high, (high - low) / bin_count};

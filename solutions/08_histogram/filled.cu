@@ -7,24 +7,25 @@
 #include <cuda_runtime.h>
 
 constexpr int block_size = 256;
-constexpr int blocks_an_sm = 8;
+constexpr int blocks_per_sm = 8;
 
-// As many blocks as the device runs at a time, and no more than `elements` give work to.
+// As many blocks as the device runs at a time, but no more than needed for one
+// element per thread.
 static int blocks_for(size_t elements)
 {
     int sms = 0;
     check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
-    return min(size_t(sms * blocks_an_sm), (elements + block_size - 1) / block_size);
+    return min(size_t(sms * blocks_per_sm), (elements + block_size - 1) / block_size);
 }
 
-// Adds to *out, to which others may be adding. CUDA has an atomic addition of 64
-// bits for unsigned numbers only; the bits of the sum are the same.
+// Adds to *out atomically. CUDA has an atomic addition of 64 bits for unsigned
+// numbers only; the bits of the sum are the same.
 static __device__ void add_to(long long *out, long long x)
 {
     atomicAdd(reinterpret_cast<unsigned long long *>(out), static_cast<unsigned long long>(x));
 }
 
-// Returns the share of the sum of thread i, one of the `threads` in the grid.
+// Returns thread i's share of the sum; the grid has `threads` threads.
 static __device__ long long share_of_thread(const int *in, int n, int i, int threads)
 {
     long long x = 0;
@@ -34,9 +35,9 @@ static __device__ long long share_of_thread(const int *in, int n, int i, int thr
     return x;
 }
 
-// Puts the shares of a block's threads together. A thread that has handed its
-// share on keeps 0: all shares together are the same sum before and after.
-// `shares`: block_size of them, in shared memory.
+// Adds up the shares of a block's threads. A thread whose share has been added
+// elsewhere keeps 0, so that the sum of all shares stays the same. `shares`:
+// block_size of them, in shared memory.
 static __device__ long long share_in_block(long long x, long long *shares)
 {
     int count = block_size, place = threadIdx.x;

@@ -1,5 +1,6 @@
-// Lab 08, solution: whole rows of 512 bytes a warp, two at a time; each thread adds up its own
-// before the block does by shuffles, and bytes are counted in a column a lane.
+// Lab 08, solution: whole rows of 512 bytes per warp, two at a time; each thread adds up its own
+// elements before the block adds up the threads' sums by shuffles, and bytes are counted in one
+// column per lane.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -7,7 +8,7 @@
 
 #include <cstdint>
 
-constexpr int row_bytes = 512; // what a warp loads at once: 16 bytes a lane
+constexpr int row_bytes = 512; // one load of a warp: 16 bytes per lane
 
 static int multiprocessors()
 {
@@ -16,7 +17,7 @@ static int multiprocessors()
     return count;
 }
 
-// As many blocks as run at a time: more would only bring more counts to add up.
+// As many blocks as run at a time: more would only produce more counts to add up.
 template <class K> static int resident_blocks(K kernel, int block_size)
 {
     int blocks = 0;
@@ -47,7 +48,7 @@ static __device__ void for_each_of_mine(const T *in, size_t n, rows_of r, W whol
          row += 2 * warps) {
         bool two = row + warps < r.rows;
         V a = at[row * 32], b{};
-        if (two) b = at[(row + warps) * 32]; // on its way while a is counted
+        if (two) b = at[(row + warps) * 32]; // in flight while a is counted
         whole(a);
         if (two) whole(b);
     }
@@ -107,7 +108,7 @@ void sum(const int *in, long long *out, int n)
 }
 
 // The counts of a block: each bin has `columns` counters side by side, and a lane adds to its own.
-// With 32 columns no two lanes of a warp meet in a bank, whatever they count.
+// With 32 columns no two lanes of a warp use the same bank, whatever they count.
 struct columns_of {
     unsigned *counts;
     int columns;
@@ -126,7 +127,7 @@ struct columns_of {
         __syncthreads();
         for (int b = threadIdx.x; b < bins; b += blockDim.x) {
             unsigned sum = 0;
-            // Threads begin in columns of their own, or they would meet in one bank.
+            // Threads begin in different columns, or they would all use one bank.
 #pragma unroll 4 // 32 at once would cost registers, and so threads
             for (int k = 0; k < columns; ++k)
                 sum += counts[b * columns + ((k + threadIdx.x) & (columns - 1))];
@@ -172,12 +173,12 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
     check_launch("count_rows");
 }
 
-// A tile is too small to clear 32 columns for: one has the tile counted sooner. For the same reason
+// A tile is too small for clearing 32 columns to pay: one column is faster. For the same reason
 // blocks are small, so that more of them clear, count and add up at the same time.
 constexpr int tile_threads = 128, tile_columns = 1;
 
-// A block counts a tile, or its share of the tile's rows where tiles are few. Of each row it looks
-// at the 16-byte pieces between boundaries that hold some of it.
+// A block counts a tile, or a share of its rows if there are few tiles. It loads all 16-byte pieces
+// that contain a part of a row.
 static __global__ void count_tiles(const unsigned char *image, int width, int height, int tile,
                                    int across, unsigned *bins)
 {
@@ -234,13 +235,13 @@ struct range {
     }
 };
 
-constexpr int most_counters = 256 * 32; // of a block
+constexpr int max_counters = 256 * 32; // of a block
 
 static __global__ void __launch_bounds__(block_size)
     count_range(const float *in, int n, rows_of r, range all, int bin_count, int columns,
                 unsigned *bins)
 {
-    __shared__ unsigned counts[most_counters];
+    __shared__ unsigned counts[max_counters];
     columns_of mine{counts, columns};
     mine.clear(bin_count);
     auto count = [&](float x) {
@@ -261,7 +262,7 @@ void histogram_range(const float *in, int n, float low, float high, int bin_coun
     if (n == 0) return;
     rows_of r(in, n);
     int columns = 32;
-    while (columns * bin_count > most_counters) columns /= 2;
+    while (columns * bin_count > max_counters) columns /= 2;
     size_t useful = r.rows / (block_size / 32) + 1;
     int blocks = min(size_t(resident_blocks(count_range, block_size)), useful);
     range all{low, high, (high - low) / bin_count};

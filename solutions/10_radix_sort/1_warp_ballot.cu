@@ -1,5 +1,6 @@
 // Lab 10, rung 1: votes. A warp sorts its 32 keys by 32 votes, and splits rows of keys by one bit
-// with a vote a row: flags and places need no memory any more. Three kernels a bit, as in lab 07.
+// with one vote per row: flags and places need no memory any more. Three kernels per bit, as in lab
+// 07.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -13,10 +14,11 @@ static int blocks_for(int n, int each) { return n / each + (n % each != 0); }
 
 static __device__ int lane() { return threadIdx.x % 32; }
 
-// A bit for each lane before this one.
+// One bit for each lane before this one.
 static __device__ unsigned lanes_below() { return (1u << lane()) - 1; }
 
-// A warp a run. Bit by bit from the lowest, `before` is the lanes whose keys go before this lane's.
+// One warp per run. Bit by bit from the lowest, `before` is the lanes whose keys go before this
+// lane's.
 static __global__ void sort_runs(unsigned *keys, int n)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
@@ -26,7 +28,7 @@ static __global__ void sort_runs(unsigned *keys, int n)
         unsigned zeros = ~__ballot_sync(all_lanes, one);
         before = one ? before | zeros : before & zeros;
     }
-    __syncwarp(); // all have read before anyone writes
+    __syncwarp(); // all have read before any lane writes
     if (i < n) keys[i - lane() + __popc(before)] = key;
 }
 
@@ -37,7 +39,7 @@ void sort_warps(unsigned *keys, int n)
     check_launch("sort_runs");
 }
 
-// How many zeros the warps of this block before this one have, and all of them.
+// The number of zeros in the warps of this block before this one, and in all of them.
 struct block_counts {
     int before = 0, all = 0;
 };
@@ -55,14 +57,14 @@ static __device__ block_counts add_up(int of_this_warp)
     return sums;
 }
 
-// What a pass sorts by.
+// The digit that a pass sorts by.
 struct pass {
     int bit;
     bool floats; // keys are the bits of floats
 };
 
-// Bits of floats are turned so that unsigned numbers have their order: negative ones before the
-// others, and the other way round.
+// Flips bits of floats so that their order as unsigned numbers is that of the floats: all bits of
+// negative ones, the sign of positive ones.
 static __device__ bool is_zero(unsigned key, pass p)
 {
     if (p.floats) key ^= key >> 31 ? 0xffffffff : 0x80000000;
@@ -76,7 +78,7 @@ static __device__ int first_element()
     return blockIdx.x * tile + threadIdx.x / 32 * per_warp + lane();
 }
 
-// The lanes whose key of this row has a 0.
+// The lanes whose key in this row has a 0.
 static __device__ unsigned zeros_of(const unsigned *keys, int i, int n, pass p)
 {
     return __ballot_sync(all_lanes, i < n && is_zero(keys[i], p));
@@ -107,7 +109,7 @@ static __global__ void scan_counts(int *counts, int tiles, int *total)
     __syncthreads();
     for (int distance = 1; distance < block_size; distance *= 2) {
         int left = t >= distance ? sums[t - distance] : 0;
-        __syncthreads(); // all have read before anyone writes
+        __syncthreads(); // all have read before any lane writes
         sums[t] += left;
         __syncthreads();
     }
@@ -126,7 +128,7 @@ struct arrays {
     unsigned *keys_to, *values_to;
 };
 
-// Of the i keys before key i, those that have no 0 have a 1, and go behind all zeros.
+// Those of the i keys before key i that have no 0 have a 1, and go behind all zeros.
 static __global__ void place_tiles(arrays a, int n, pass p, const int *counts, const int *total)
 {
     int zeros = counts[blockIdx.x] + count_zeros(a.keys, n, p).before;
@@ -142,7 +144,7 @@ static __global__ void place_tiles(arrays a, int n, pass p, const int *counts, c
     }
 }
 
-// Ints: the total and the counts of one bit, the same for each.
+// In ints: the total and the counts of one bit; all bits use the same.
 static size_t counts_for(int n) { return 1 + size_t(blocks_for(n, tile)); }
 
 // Sorts there and back: an even number of bits leaves the result in keys.

@@ -1,5 +1,5 @@
 // Lab 10, rung 3: digits of 8 bits, 4 passes. There are as many digits as threads in a block, so
-// that each looks after one of them.
+// that each thread handles one of them.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -15,10 +15,11 @@ static int blocks_for(int n, int each) { return n / each + (n % each != 0); }
 
 static __device__ int lane() { return threadIdx.x % 32; }
 
-// A bit for each lane before this one.
+// One bit for each lane before this one.
 static __device__ unsigned lanes_below() { return (1u << lane()) - 1; }
 
-// A warp a run. Bit by bit from the lowest, `before` is the lanes whose keys go before this lane's.
+// One warp per run. Bit by bit from the lowest, `before` is the lanes whose keys go before this
+// lane's.
 static __global__ void sort_runs(unsigned *keys, int n)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
@@ -28,7 +29,7 @@ static __global__ void sort_runs(unsigned *keys, int n)
         unsigned zeros = ~__ballot_sync(all_lanes, one);
         before = one ? before | zeros : before & zeros;
     }
-    __syncwarp(); // all have read before anyone writes
+    __syncwarp(); // all have read before any lane writes
     if (i < n) keys[i - lane() + __popc(before)] = key;
 }
 
@@ -39,7 +40,7 @@ void sort_warps(unsigned *keys, int n)
     check_launch("sort_runs");
 }
 
-// The sum of x over the threads of the block before this one, and over all.
+// The exclusive prefix sum of x in the block, and the sum over all threads.
 struct block_sums {
     int before, all;
 };
@@ -51,7 +52,7 @@ static __device__ block_sums add_up(int x)
         int left = __shfl_up_sync(all_lanes, up_to, distance);
         if (lane() >= distance) up_to += left;
     }
-    __syncthreads(); // nobody still reads the sums of an earlier call
+    __syncthreads(); // no thread still reads the sums of an earlier call
     if (lane() == 31) of_warps[threadIdx.x / 32] = up_to;
     __syncthreads();
     block_sums sums{up_to - x, 0};
@@ -62,14 +63,14 @@ static __device__ block_sums add_up(int x)
     return sums;
 }
 
-// What a pass sorts by.
+// The digit that a pass sorts by.
 struct pass {
     int shift;   // of the digit's lowest bit
     bool floats; // keys are the bits of floats
 };
 
-// Bits of floats are turned so that unsigned numbers have their order: negative ones before the
-// others, and the other way round.
+// Flips bits of floats so that their order as unsigned numbers is that of the floats: all bits of
+// negative ones, the sign of positive ones.
 static __device__ int digit_of(unsigned key, pass p)
 {
     if (p.floats) key ^= key >> 31 ? 0xffffffff : 0x80000000;
@@ -83,7 +84,7 @@ static __device__ int first_element()
     return blockIdx.x * tile + threadIdx.x / 32 * per_warp + lane();
 }
 
-// counts is a matrix: a row a digit, a column a tile.
+// counts is a matrix: one row per digit, one column per tile.
 static __global__ void count_tiles(const unsigned *keys, int n, pass p, int *counts)
 {
     __shared__ int here[digits];
@@ -97,8 +98,8 @@ static __global__ void count_tiles(const unsigned *keys, int n, pass p, int *cou
     counts[threadIdx.x * gridDim.x + blockIdx.x] = here[threadIdx.x];
 }
 
-// A block a row: each count becomes the sum of those before it in the row, and totals[d] that of
-// row d.
+// One block per row: each count becomes the sum of those before it in the row, and totals[d] that
+// of row d.
 static __global__ void scan_counts(int *counts, int tiles, int *totals)
 {
     int *row = counts + blockIdx.x * tiles, before = 0;
@@ -111,7 +112,7 @@ static __global__ void scan_counts(int *counts, int tiles, int *totals)
     if (threadIdx.x == 0) totals[blockIdx.x] = before;
 }
 
-// The lanes of the warp whose digit is this lane's.
+// The lanes of the warp with the same digit as this lane.
 static __device__ unsigned peers_of(int digit)
 {
     unsigned peers = all_lanes;
@@ -129,12 +130,13 @@ struct arrays {
     unsigned *keys_to, *values_to;
 };
 
-// counts[d * gridDim.x + t]: how many keys of digit d are in the tiles before t; totals[d]: in all.
+// counts[d * gridDim.x + t]: how many keys of digit d are in the tiles before t; totals[d]: in all
+// tiles.
 static __global__ void place_tiles(arrays a, int n, pass p, const int *counts, const int *totals)
 {
     __shared__ int next[warps][digits]; // where a warp's next key of a digit goes
 
-    // Counts at first: each warp for itself.
+    // First the counts of each warp.
     int warp = threadIdx.x / 32;
     for (int d = lane(); d < digits; d += 32) next[warp][d] = 0;
     __syncwarp();
@@ -154,7 +156,7 @@ static __global__ void place_tiles(arrays a, int n, pass p, const int *counts, c
 
     for (int k = 0; k < per_thread; ++k) {
         int i = first_element() + 32 * k;
-        // Beyond n: what goes last.
+        // Lanes beyond n get the key that goes last.
         unsigned key = i < n ? a.keys[i] : p.floats ? 0x7fffffff : 0xffffffff;
         int digit = digit_of(key, p);
         unsigned peers = peers_of(digit), below = peers & lanes_below();
@@ -167,7 +169,7 @@ static __global__ void place_tiles(arrays a, int n, pass p, const int *counts, c
     }
 }
 
-// Ints: the counts and totals of one pass, the same for each.
+// In ints: the counts and totals of one pass; all passes use the same.
 static size_t counts_for(int n) { return size_t(digits) * (blocks_for(n, tile) + 1); }
 
 // Sorts there and back: an even number of passes leaves the result in keys.

@@ -1,6 +1,7 @@
-// Lab 10, rung 4: one sweep a digit. How often each digit occurs does not depend on the order of
-// the keys, so one kernel counts for all passes; and what the tiles before it have, a tile finds
-// out by looking back at what they have told (lab 07). Each key is read once a pass.
+// Lab 10, rung 4: one sweep per digit (Adinets and Merrill, Onesweep, 2022). How often each digit
+// occurs does not depend on the order of the keys, so one kernel counts for all passes; and a tile
+// learns the counts of the tiles before it by looking back at their states (lab 07). Each key is
+// read once per pass.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -17,10 +18,11 @@ static int blocks_for(int n, int each) { return n / each + (n % each != 0); }
 
 static __device__ int lane() { return threadIdx.x % 32; }
 
-// A bit for each lane before this one.
+// One bit for each lane before this one.
 static __device__ unsigned lanes_below() { return (1u << lane()) - 1; }
 
-// A warp a run. Bit by bit from the lowest, `before` is the lanes whose keys go before this lane's.
+// One warp per run. Bit by bit from the lowest, `before` is the lanes whose keys go before this
+// lane's.
 static __global__ void sort_runs(unsigned *keys, int n)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
@@ -30,7 +32,7 @@ static __global__ void sort_runs(unsigned *keys, int n)
         unsigned zeros = ~__ballot_sync(all_lanes, one);
         before = one ? before | zeros : before & zeros;
     }
-    __syncwarp(); // all have read before anyone writes
+    __syncwarp(); // all have read before any lane writes
     if (i < n) keys[i - lane() + __popc(before)] = key;
 }
 
@@ -41,7 +43,7 @@ void sort_warps(unsigned *keys, int n)
     check_launch("sort_runs");
 }
 
-// The sum of x over the threads of the block before this one, and over all.
+// The exclusive prefix sum of x in the block, and the sum over all threads.
 struct block_sums {
     int before, all;
 };
@@ -53,7 +55,7 @@ static __device__ block_sums add_up(int x)
         int left = __shfl_up_sync(all_lanes, up_to, distance);
         if (lane() >= distance) up_to += left;
     }
-    __syncthreads(); // nobody still reads the sums of an earlier call
+    __syncthreads(); // no thread still reads the sums of an earlier call
     if (lane() == 31) of_warps[threadIdx.x / 32] = up_to;
     __syncthreads();
     block_sums sums{up_to - x, 0};
@@ -64,21 +66,21 @@ static __device__ block_sums add_up(int x)
     return sums;
 }
 
-// What a pass sorts by.
+// The digit that a pass sorts by.
 struct pass {
     int shift;   // of the digit's lowest bit
     bool floats; // keys are the bits of floats
 };
 
-// Bits of floats are turned so that unsigned numbers have their order: negative ones before the
-// others, and the other way round.
+// Flips bits of floats so that their order as unsigned numbers is that of the floats: all bits of
+// negative ones, the sign of positive ones.
 static __device__ int digit_of(unsigned key, pass p)
 {
     if (p.floats) key ^= key >> 31 ? 0xffffffff : 0x80000000;
     return key >> p.shift & (digits - 1);
 }
 
-// How often each digit of each pass occurs.
+// Counts how often each digit of each pass occurs.
 static __global__ void count_digits(const unsigned *keys, int n, bool floats, int *counts)
 {
     __shared__ int here[passes][digits];
@@ -95,28 +97,28 @@ static __global__ void count_digits(const unsigned *keys, int n, bool floats, in
         atomicAdd(&counts[k * digits + threadIdx.x], here[k][threadIdx.x]);
 }
 
-// A block a pass: where in the sorted array each digit begins.
+// One block per pass: where in the sorted array each digit begins.
 static __global__ void scan_digits(int *counts)
 {
     int *mine = counts + blockIdx.x * digits + threadIdx.x;
     *mine = add_up(*mine).before;
 }
 
-// What a tile has told of one of its digits so far: nothing; how many keys it has; how many it and
-// all before it have. State and count are one word, so that no fence is needed. Only the last tile
-// can count 2^30, which is no count any more; but nobody asks it.
+// The state of one digit of a tile: invalid, aggregate, or inclusive prefix (Merrill and Garland,
+// 2016), in one word with the count, so that no fence is needed. A count of 2^30 does not fit, but
+// only the last tile can have it, and no tile reads that one.
 using word = unsigned;
-constexpr word nothing = 0, own = 1u << 30, sum = 2u << 30, count_of = own - 1;
+constexpr word invalid = 0, aggregate = 1u << 30, prefix = 2u << 30, count_of = aggregate - 1;
 
-// Of one pass: what the tiles have told, a row of words each; where digits begin; tiles taken.
-struct board {
-    volatile word *told;
+// For one pass: the tiles' states, one row of words per tile; where digits begin; tiles taken.
+struct tile_states {
+    volatile word *states;
     const int *starts;
     int *taken;
 };
 
-// A block takes its tile when it runs, so that every tile it may wait for is at work already,
-// whatever the order in which blocks are started.
+// A block takes its tile when it starts, so that the blocks of all earlier tiles are already
+// running, in whatever order blocks start.
 static __device__ int next_tile(int *taken)
 {
     __shared__ int t;
@@ -125,21 +127,21 @@ static __device__ int next_tile(int *taken)
     return t;
 }
 
-// How many keys of this thread's digit are in the tiles before t.
-static __device__ int look_back(const volatile word *told, int t)
+// Returns how many keys of this thread's digit are in the tiles before t.
+static __device__ int look_back(const volatile word *states, int t)
 {
     int before = 0;
     while (t > 0) {
-        word w = told[(t - 1) * digits + threadIdx.x];
-        if (w == nothing) continue; // look again
+        word w = states[(t - 1) * digits + threadIdx.x];
+        if (w == invalid) continue; // look again
         before += w & count_of;
-        if (w & sum) break;
+        if (w & prefix) break;
         --t;
     }
     return before;
 }
 
-// The lanes of the warp whose digit is this lane's.
+// The lanes of the warp with the same digit as this lane.
 static __device__ unsigned peers_of(int digit)
 {
     unsigned peers = all_lanes;
@@ -157,11 +159,13 @@ struct arrays {
     unsigned *keys_to, *values_to;
 };
 
-static __global__ void __launch_bounds__(block_size) sort_tiles(arrays a, int n, pass p, board b)
+static __global__ void __launch_bounds__(block_size)
+    sort_tiles(arrays a, int n, pass p, tile_states b)
 {
     __shared__ int next[warps][digits]; // where a warp's next key of a digit goes
 
-    // A warp has rows of 32 neighbours, one below the other. Beyond n: what goes last.
+    // A warp has rows of 32 neighbours, one below the other. Lanes beyond n get the key that goes
+    // last.
     int t = next_tile(b.taken), d = threadIdx.x, *mine = next[threadIdx.x / 32];
     int first = t * tile + threadIdx.x / 32 * per_warp + lane();
     unsigned keys[per_thread];
@@ -170,7 +174,7 @@ static __global__ void __launch_bounds__(block_size) sort_tiles(arrays a, int n,
         keys[k] = i < n ? a.keys[i] : p.floats ? 0x7fffffff : 0xffffffff;
     }
 
-    // Counts at first: each warp for itself.
+    // First the counts of each warp.
     for (int k = lane(); k < digits; k += 32) mine[k] = 0;
     __syncwarp();
     for (unsigned key : keys) atomicAdd(&mine[digit_of(key, p)], 1);
@@ -179,9 +183,9 @@ static __global__ void __launch_bounds__(block_size) sort_tiles(arrays a, int n,
     for (int w = 0; w < warps; ++w) of_tile += next[w][d];
 
     // Behind all keys with a smaller digit, those of earlier tiles, and those of earlier warps.
-    b.told[t * digits + d] = (t == 0 ? sum : own) | of_tile;
-    int before = look_back(b.told, t), to = b.starts[d] + before;
-    if (t > 0) b.told[t * digits + d] = sum | word(before + of_tile);
+    b.states[t * digits + d] = (t == 0 ? prefix : aggregate) | of_tile;
+    int before = look_back(b.states, t), to = b.starts[d] + before;
+    if (t > 0) b.states[t * digits + d] = prefix | word(before + of_tile);
     for (int w = 0; w < warps; ++w) {
         int count = next[w][d];
         next[w][d] = to;
@@ -201,8 +205,8 @@ static __global__ void __launch_bounds__(block_size) sort_tiles(arrays a, int n,
     }
 }
 
-// Ints that are cleared, in rows of as many as there are digits: a row for each tile and pass, the
-// counts of each pass, and the tiles taken.
+// Ints to clear, in rows of `digits`: one row per tile and pass, the counts of each pass, and the
+// tiles taken.
 static size_t cleared_for(int n)
 {
     return size_t(digits) * (size_t(passes) * blocks_for(n, tile) + passes + 1);
@@ -213,18 +217,18 @@ static void sort(unsigned *keys, unsigned *values, int n, void *scratch, bool fl
 {
     if (n == 0) return;
     int tiles = blocks_for(n, tile);
-    word *told = static_cast<word *>(scratch);
-    int *counts = reinterpret_cast<int *>(told + size_t(passes) * tiles * digits);
+    word *states = static_cast<word *>(scratch);
+    int *counts = reinterpret_cast<int *>(states + size_t(passes) * tiles * digits);
     int *taken = counts + passes * digits;
-    unsigned *other = told + cleared_for(n);
+    unsigned *other = states + cleared_for(n);
     unsigned *other_values = values ? other + n : nullptr;
 
-    check(cudaMemsetAsync(scratch, 0, sizeof(int) * cleared_for(n)), "clearing the board");
+    check(cudaMemsetAsync(scratch, 0, sizeof(int) * cleared_for(n)), "clearing the tile states");
     count_digits<<<blocks_for(n, counted_by_block), block_size>>>(keys, n, floats, counts);
     scan_digits<<<passes, digits>>>(counts);
     arrays there{keys, values, other, other_values}, back{other, other_values, keys, values};
     for (int k = 0; k < passes; ++k) {
-        board b{told + size_t(k) * tiles * digits, counts + k * digits, taken + k};
+        tile_states b{states + size_t(k) * tiles * digits, counts + k * digits, taken + k};
         sort_tiles<<<tiles, block_size>>>(k % 2 == 0 ? there : back, n, {k * digit_bits, floats},
                                           b);
     }

@@ -1,17 +1,17 @@
-// Lab 10, worked: one sweep a digit, and a tile's keys are brought into order in shared memory
-// first, so that they leave side by side.
+// Lab 10, worked: one sweep per digit (Adinets and Merrill, Onesweep, 2022), and a tile's keys are
+// sorted by digit in shared memory first, so that stores are coalesced.
 //
-// From rung 4: the counts of all digits up front, the board and the look-back. New: `staged`; a
-// tile tells its counts before it ranks its keys, so that nobody waits for that; several tiles are
-// looked at at a time; and as many keys a thread as its registers hold. Moving the keys is the
-// smaller part of the time, so what ranking a row of 32 costs is counted in instructions.
+// From rung 4: the counts of all digits up front, the tile states and the look-back. New: `staged`;
+// a tile publishes its counts before it ranks its keys, so that no tile waits for the ranking;
+// look-back loads several states at a time; and as many keys per thread as its registers hold.
+// Moving the keys is the smaller part of the time, so the code saves instructions in ranking.
 #include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 constexpr int block_size = 256, warps = block_size / 32;
-constexpr int blocks_at_once = 3; // on a multiprocessor: 80 registers a thread
+constexpr int blocks_at_once = 3; // on a multiprocessor: 80 registers per thread
 constexpr int digit_bits = 8, digits = 1 << digit_bits, passes = 32 / digit_bits;
 constexpr unsigned all_lanes = 0xffffffff;
 static_assert(block_size == digits, "a thread of each block looks after one digit");
@@ -21,15 +21,16 @@ static int tiles_for(int n, int tile) { return n / tile + (n % tile != 0); }
 static __device__ int lane() { return threadIdx.x % 32; }
 static __device__ unsigned lanes_below() { return (1u << lane()) - 1; }
 
-// Just x. The compiler cannot see through it, and so finds out once, for the vote and for what
-// follows from it, whether a bit is set: 3 instructions a vote and not 7.
+// Returns x, hidden from the optimizer: a bit is then tested once for both the vote and the select,
+// which takes 3 instructions per vote instead of 7.
 static __device__ unsigned just(unsigned x)
 {
     asm("" : "+r"(x));
     return x;
 }
 
-// A warp a run. Bit by bit from the lowest, `before` is the lanes whose keys go before this lane's.
+// One warp per run. Bit by bit from the lowest, `before` is the lanes whose keys go before this
+// lane's.
 static __global__ void sort_runs(unsigned *keys, int n)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
@@ -40,7 +41,7 @@ static __global__ void sort_runs(unsigned *keys, int n)
         unsigned zeros = ~__ballot_sync(all_lanes, one);
         before = one ? before | zeros : before & zeros;
     }
-    __syncwarp(); // all have read before anyone writes
+    __syncwarp(); // all have read before any lane writes
     if (i < n) keys[i - lane() + __popc(before)] = key;
 }
 
@@ -51,15 +52,15 @@ void sort_warps(unsigned *keys, int n)
     check_launch("sort_runs");
 }
 
-// The digit a pass sorts by. The bits of floats are turned so that unsigned numbers have their
-// order: negative ones before the others, and the other way round.
+// The digit a pass sorts by. Flips bits of floats so that their order as unsigned numbers is that
+// of the floats: all bits of negative ones, the sign of positive ones.
 template <bool floats> static __device__ int digit_of(unsigned key, int shift)
 {
     if (floats) key ^= unsigned(int(key) >> 31) | 0x80000000;
     return key >> shift & (digits - 1);
 }
 
-// The lanes of the warp whose digit is this lane's.
+// The lanes of the warp with the same digit as this lane.
 static __device__ unsigned peers_of(int digit)
 {
     unsigned peers = all_lanes;
@@ -72,7 +73,7 @@ static __device__ unsigned peers_of(int digit)
     return peers;
 }
 
-// The sum of x over the threads before this one.
+// The exclusive prefix sum of x in the block.
 static __device__ int sum_before(int x)
 {
     __shared__ int of_warps[warps];
@@ -88,7 +89,7 @@ static __device__ int sum_before(int x)
     return before;
 }
 
-// How often each digit of each pass occurs: the same whatever the order of the keys is.
+// Counts how often each digit of each pass occurs, which does not depend on the order of the keys.
 constexpr int counted_at_once = 8, counted_by_block = 16 * counted_at_once * block_size;
 
 template <bool floats> static __global__ void __launch_bounds__(block_size)
@@ -112,28 +113,28 @@ template <bool floats> static __global__ void __launch_bounds__(block_size)
         atomicAdd(&counts[pass * digits + threadIdx.x], here[pass][threadIdx.x]);
 }
 
-// A block a pass: where in the sorted array each digit begins.
+// One block per pass: where in the sorted array each digit begins.
 static __global__ void scan_digits(int *counts)
 {
     int *mine = counts + blockIdx.x * digits + threadIdx.x;
     *mine = sum_before(*mine);
 }
 
-// What a tile has told of one of its digits so far: nothing; how many keys it has; how many it and
-// all before it have. State and count are one word, so that no fence is needed. Only the last tile
-// can count 2^30, which is no count any more; but nobody asks it.
+// The state of one digit of a tile: invalid, aggregate, or inclusive prefix (Merrill and Garland,
+// 2016), in one word with the count, so that no fence is needed. A count of 2^30 does not fit, but
+// only the last tile can have it, and no tile reads that one.
 using word = unsigned;
-constexpr word nothing = 0, own = 1u << 30, sum = 2u << 30, count_of = own - 1;
+constexpr word invalid = 0, aggregate = 1u << 30, prefix = 2u << 30, count_of = aggregate - 1;
 
-// Of one pass: what the tiles have told, a row of words each; where digits begin; tiles taken.
-struct board {
-    volatile word *told;
+// For one pass: the tiles' states, one row of words per tile; where digits begin; tiles taken.
+struct tile_states {
+    volatile word *states;
     const int *starts;
     int *taken;
 };
 
-// A block takes its tile when it runs, so that every tile it may wait for is at work already,
-// whatever the order in which blocks are started.
+// A block takes its tile when it starts, so that the blocks of all earlier tiles are already
+// running, in whatever order blocks start.
 static __device__ int next_tile(int *taken)
 {
     __shared__ int t;
@@ -142,28 +143,28 @@ static __device__ int next_tile(int *taken)
     return t;
 }
 
-// How many keys of this thread's digit are in the tiles before t. Several loads are under way at a
-// time: mostly there are more tiles to look at than one.
-static __device__ int look_back(const volatile word *told, int t)
+// Returns how many keys of this thread's digit are in the tiles before t. Several loads are in
+// flight at a time, because there is usually more than one tile to look at.
+static __device__ int look_back(const volatile word *states, int t)
 {
     constexpr int at_once = 4;
     int before = 0;
     for (int nearest = t - 1; nearest >= 0;) {
         word w[at_once];
         for (int k = 0; k < at_once; ++k)
-            w[k] = k <= nearest ? told[(nearest - k) * digits + threadIdx.x] : sum;
+            w[k] = k <= nearest ? states[(nearest - k) * digits + threadIdx.x] : prefix;
 #pragma unroll
         for (int k = 0; k < at_once; ++k) {
-            if (w[k] == nothing) break; // look again, from here on
+            if (w[k] == invalid) break; // look again, from here on
             before += w[k] & count_of;
-            if (w[k] & sum) return before;
+            if (w[k] & prefix) return before;
             --nearest;
         }
     }
     return before;
 }
 
-// The larger a tile, the fewer there are to look back at. A pair needs a few registers more.
+// The larger the tiles, the fewer there are to look back at. A pair needs a few more registers.
 template <bool pairs> constexpr int per_thread = pairs ? 23 : 27;
 template <bool pairs> constexpr int tile = block_size *per_thread<pairs>;
 
@@ -173,21 +174,22 @@ struct arrays {
     unsigned *keys_to, *values_to;
 };
 
-// `same_shift` equals `shift`, which the compiler does not know: else it would keep all digits from
-// where they are counted to where they are ranked, in a register each.
+// `same_shift` equals `shift`, but the compiler does not know that: otherwise it would keep every
+// digit in a register from counting to ranking.
 template <bool floats, bool pairs>
 static __global__ void __launch_bounds__(block_size, blocks_at_once)
-    sort_tiles(arrays a, int n, int shift, int same_shift, board b)
+    sort_tiles(arrays a, int n, int shift, int same_shift, tile_states b)
 {
     __shared__ int next[warps][digits];      // where in the tile a warp's next key of a digit goes
-    __shared__ unsigned staged[tile<pairs>]; // the keys, and when they have left, the values
+    __shared__ unsigned staged[tile<pairs>]; // the keys, and once they are stored, the values
     __shared__ int offsets[digits];          // from there to the place in the array
 
     constexpr int rows = per_thread<pairs>;
     int t = next_tile(b.taken), digit = threadIdx.x, *mine = next[threadIdx.x / 32];
     int first = t * tile<pairs> + threadIdx.x / 32 * 32 * rows + lane();
 
-    // A warp has rows of 32 neighbours, one below the other. Beyond n: what goes to the tile's end.
+    // A warp has rows of 32 neighbours, one below the other. Lanes beyond n get the key that goes
+    // to the tile's end.
     unsigned keys[rows];
     int places[rows];
     for (int k = 0; k < rows; ++k) {
@@ -205,7 +207,7 @@ static __global__ void __launch_bounds__(block_size, blocks_at_once)
         of_warps[w] = next[w][digit];
         of_tile += of_warps[w];
     }
-    b.told[t * digits + digit] = (t == 0 ? sum : own) | of_tile;
+    b.states[t * digits + digit] = (t == 0 ? prefix : aggregate) | of_tile;
     int start = sum_before(of_tile), offset = b.starts[digit] - start;
     for (int w = 0, to = start; w < warps; ++w) {
         next[w][digit] = to;
@@ -224,12 +226,12 @@ static __global__ void __launch_bounds__(block_size, blocks_at_once)
         staged[places[k]] = keys[k];
     }
 
-    int before = look_back(b.told, t);
-    if (t > 0) b.told[t * digits + digit] = sum | word(before + of_tile);
+    int before = look_back(b.states, t);
+    if (t > 0) b.states[t * digits + digit] = prefix | word(before + of_tile);
     offsets[digit] = offset + before;
     __syncthreads();
 
-    // All loads first, so that they are under way together.
+    // All loads first, so that they are in flight together.
     int count = min(tile<pairs>, n - t * tile<pairs>), to[rows];
     for (int k = 0; k < rows; ++k) {
         int from = threadIdx.x + k * block_size;
@@ -242,7 +244,7 @@ static __global__ void __launch_bounds__(block_size, blocks_at_once)
         unsigned values[rows];
         for (int k = 0; k < rows; ++k)
             values[k] = first + 32 * k < n ? a.values[first + 32 * k] : 0;
-        __syncthreads(); // the last key has left
+        __syncthreads(); // the last key has been stored
         for (int k = 0; k < rows; ++k) staged[places[k]] = values[k];
         __syncthreads();
         for (int k = 0; k < rows; ++k) {
@@ -252,9 +254,9 @@ static __global__ void __launch_bounds__(block_size, blocks_at_once)
     }
 }
 
-// Scratch. First what is cleared, in rows of as many ints as digits, so that all begin at a
-// multiple of 256 bytes: a row for each tile and pass, the counts of each pass, and the tiles
-// taken. Then the other place of the keys, and that of the values.
+// Scratch: first the ints to clear, in rows of `digits`, so that all begin at a multiple of 256
+// bytes: one row per tile and pass, the counts of each pass, and the tiles taken. Then the second
+// buffer of the keys, and that of the values.
 template <bool pairs> static size_t cleared_for(int n)
 {
     return size_t(digits) * (size_t(passes) * tiles_for(n, tile<pairs>) + passes + 1);
@@ -269,17 +271,18 @@ static void sort(unsigned *keys, unsigned *values, int n, void *scratch)
 {
     if (n == 0) return;
     int tiles = tiles_for(n, tile<pairs>);
-    word *told = static_cast<word *>(scratch);
-    int *counts = reinterpret_cast<int *>(told + size_t(passes) * tiles * digits);
+    word *states = static_cast<word *>(scratch);
+    int *counts = reinterpret_cast<int *>(states + size_t(passes) * tiles * digits);
     int *taken = counts + passes * digits;
-    unsigned *other = told + cleared_for<pairs>(n), *other_values = pairs ? other + n : nullptr;
+    unsigned *other = states + cleared_for<pairs>(n), *other_values = pairs ? other + n : nullptr;
 
-    check(cudaMemsetAsync(scratch, 0, sizeof(int) * cleared_for<pairs>(n)), "clearing the board");
+    check(cudaMemsetAsync(scratch, 0, sizeof(int) * cleared_for<pairs>(n)),
+          "clearing the tile states");
     count_digits<floats><<<tiles_for(n, counted_by_block), block_size>>>(keys, n, counts);
     scan_digits<<<passes, digits>>>(counts);
     arrays there{keys, values, other, other_values}, back{other, other_values, keys, values};
     for (int pass = 0; pass < passes; ++pass) {
-        board b{told + size_t(pass) * tiles * digits, counts + pass * digits, taken + pass};
+        tile_states b{states + size_t(pass) * tiles * digits, counts + pass * digits, taken + pass};
         sort_tiles<floats, pairs><<<tiles, block_size>>>(pass % 2 == 0 ? there : back, n,
                                                          pass * digit_bits, pass * digit_bits, b);
     }

@@ -1,6 +1,6 @@
 // Lab 11, rung 1: two pieces in two streams.
 //
-// New: while the first half is computed, the second is on its way in.
+// New: while the first half is computed, the second is copied in.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -15,13 +15,13 @@ static unsigned blocks_for(size_t threads)
     return static_cast<unsigned>((threads + block_size - 1) / block_size);
 }
 
-// Made in the first call, and kept. The default stream waits for blocking streams, and they for it:
-// not these.
+// Created in the first call, and kept. The default stream and blocking streams wait for each other,
+// but not for these.
 static cudaStream_t stream(int k)
 {
     static cudaStream_t streams[stream_count] = {};
     if (!streams[k])
-        check(cudaStreamCreateWithFlags(&streams[k], cudaStreamNonBlocking), "making a stream");
+        check(cudaStreamCreateWithFlags(&streams[k], cudaStreamNonBlocking), "creating a stream");
     return streams[k];
 }
 

@@ -1,7 +1,7 @@
 // Lab 11, rung 2: four pieces in four streams, and a diamond with events.
 //
-// New: half the size, half the time that nothing hides: the way in of the first piece, the way out
-// of the last. An event lets one stream wait for another, and the host for neither.
+// New: pieces of half the size halve the time that nothing hides: the first copy in and the last
+// copy out. An event lets one stream wait for another without a wait of the host.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -16,13 +16,13 @@ static unsigned blocks_for(size_t threads)
     return static_cast<unsigned>((threads + block_size - 1) / block_size);
 }
 
-// Made in the first call, and kept. The default stream waits for blocking streams, and they for it:
-// not these.
+// Created in the first call, and kept. The default stream and blocking streams wait for each other,
+// but not for these.
 static cudaStream_t stream(int k)
 {
     static cudaStream_t streams[stream_count] = {};
     if (!streams[k])
-        check(cudaStreamCreateWithFlags(&streams[k], cudaStreamNonBlocking), "making a stream");
+        check(cudaStreamCreateWithFlags(&streams[k], cudaStreamNonBlocking), "creating a stream");
     return streams[k];
 }
 
@@ -119,12 +119,13 @@ static __global__ void join(const float *left, const float *right, float *out, i
 
 size_t diamond_scratch(int n) { return sizeof(float) * n; }
 
-// Lets all that `to` is given from here on wait for what `from` was given so far.
+// Makes all later work of `to` wait for all work queued in `from` so far.
 static void follow(cudaStream_t from, cudaStream_t to)
 {
-    // A wait is for what was recorded last before it, whatever is recorded later.
+    // A wait refers to the last record before it, whatever is recorded later.
     static cudaEvent_t event = nullptr;
-    if (!event) check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
+    if (!event)
+        check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "creating an event");
     check(cudaEventRecord(event, from), "recording an event");
     check(cudaStreamWaitEvent(to, event), "waiting for an event");
 }

@@ -1,7 +1,7 @@
-// Lab 11, rung 3: many pieces that take turns.
+// Lab 11, rung 3: many pieces, which use the slots in turn.
 //
 // New: more pieces than streams. Each stream has one slot of the scratch, for one piece at a time:
-// its own order keeps the next piece out until the last one has left.
+// the stream's order makes the next piece wait until the last one has been copied out.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -17,17 +17,17 @@ static unsigned blocks_for(size_t threads)
     return static_cast<unsigned>((threads + block_size - 1) / block_size);
 }
 
-// Made in the first call, and kept. The default stream waits for blocking streams, and they for it:
-// not these.
+// Created in the first call, and kept. The default stream and blocking streams wait for each other,
+// but not for these.
 static cudaStream_t stream(int k)
 {
     static cudaStream_t streams[stream_count] = {};
     if (!streams[k])
-        check(cudaStreamCreateWithFlags(&streams[k], cudaStreamNonBlocking), "making a stream");
+        check(cudaStreamCreateWithFlags(&streams[k], cudaStreamNonBlocking), "creating a stream");
     return streams[k];
 }
 
-// Elements of a piece: enough pieces to hide all but the first way in and the last way out, and
+// Elements of a piece: enough pieces to hide all but the first copy in and the last copy out, and
 // none so small that queueing it takes longer than copying it.
 static size_t piece_of(size_t n) { return std::clamp((n / pieces + 255) / 256 * 256, least, most); }
 
@@ -122,12 +122,13 @@ static __global__ void join(const float *left, const float *right, float *out, i
 
 size_t diamond_scratch(int n) { return sizeof(float) * n; }
 
-// Lets all that `to` is given from here on wait for what `from` was given so far.
+// Makes all later work of `to` wait for all work queued in `from` so far.
 static void follow(cudaStream_t from, cudaStream_t to)
 {
-    // A wait is for what was recorded last before it, whatever is recorded later.
+    // A wait refers to the last record before it, whatever is recorded later.
     static cudaEvent_t event = nullptr;
-    if (!event) check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
+    if (!event)
+        check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "creating an event");
     check(cudaEventRecord(event, from), "recording an event");
     check(cudaStreamWaitEvent(to, event), "waiting for an event");
 }

@@ -21,7 +21,7 @@ constexpr int block_size = 256, stream_count = 4;
 {
     static cudaStream_t streams[stream_count] = {};
     if (!streams[k])
-        check(cudaStreamCreateWithFlags(&streams[k], cudaStreamNonBlocking), "making a stream");
+        check(cudaStreamCreateWithFlags(&streams[k], cudaStreamNonBlocking), "creating a stream");
     return streams[k];
 }
 
@@ -30,7 +30,7 @@ constexpr int block_size = 256, stream_count = 4;
 {
     static cudaEvent_t events[2] = {};
     if (!events[k])
-        check(cudaEventCreateWithFlags(&events[k], cudaEventDisableTiming), "making an event");
+        check(cudaEventCreateWithFlags(&events[k], cudaEventDisableTiming), "creating an event");
     return events[k];
 }
 
@@ -80,7 +80,7 @@ merge(const unsigned char *first, const unsigned char *second, unsigned char *ou
     if (i < pixels) out[i] = (3 * first[i] + second[i] + 2) / 4;
 }
 
-// A slot a stream, for one image of each kind.
+// One slot per stream, for one image of each kind.
 size_t merge_images_scratch(int width, int height, int)
 {
     return 3 * size_t(stream_count) * width * height;

@@ -1,9 +1,9 @@
-// Lab 11, solution: what comes in has a stream of its own.
+// Lab 11, solution: the copies in have a stream of their own.
 //
-// The way in is the longest, so its copies must follow each other without a gap, whatever the rest
-// does. A piece's kernel and its way out go to the stream of its slot, so that the kernels of two
-// pieces overlap where one runs out of blocks. Two events a slot say when it is full and when it is
-// free again. And the last pieces are small.
+// The copies in are the bottleneck, so they must follow each other without a gap. A piece's kernel
+// and its copy out go to the stream of its slot, so that the kernels of two pieces overlap when one
+// runs out of blocks. Two events per slot mark when it is full and when it is free again. And the
+// last pieces are small.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -17,7 +17,7 @@ static unsigned blocks_for(size_t threads)
     return static_cast<unsigned>((threads + block_size - 1) / block_size);
 }
 
-// Made in the first call, and kept.
+// Created in the first call, and kept.
 struct slot_handles {
     cudaStream_t stream = nullptr;
     cudaEvent_t full = nullptr, free = nullptr;
@@ -35,15 +35,15 @@ struct handles {
             make(s.free);
         }
     }
-    // The default stream waits for blocking streams, and they for it: not these.
+    // The default stream and blocking streams wait for each other, but not for these.
     static void make(cudaStream_t &s)
     {
-        check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "making a stream");
+        check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "creating a stream");
     }
-    // An event without a time is cheaper to record.
+    // An event without timing is cheaper to record.
     static void make(cudaEvent_t &e)
     {
-        check(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "making an event");
+        check(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "creating an event");
     }
 };
 static handles &kept()
@@ -54,12 +54,12 @@ static handles &kept()
 
 static size_t rounded(size_t n) { return (n + 255) / 256 * 256; }
 
-// Elements of a piece: enough pieces to hide all but the first way in and the last way out, and
+// Elements of a piece: enough pieces to hide all but the first copy in and the last copy out, and
 // none so small that queueing it takes longer than copying it.
 static size_t piece_of(size_t n) { return min(max(rounded(n / pieces), least), most); }
 
-// Elements of the next piece. Nothing hides what comes after the last copy in, so the last pieces
-// are smaller and smaller.
+// Elements of the next piece. Nothing hides the work after the last copy in, so the last pieces get
+// smaller and smaller.
 static size_t next_piece(size_t left, size_t piece)
 {
     size_t smallest = max(rounded(piece / 8), least);
@@ -83,7 +83,7 @@ static void pipeline(const T *x_host, const T *y_host, T *z_host, size_t n, void
         count = next_piece(n - first, piece);
         size_t bytes = sizeof(T) * count;
         cudaStream_t in = kept().in;
-        // An event that was never recorded holds nobody up.
+        // A wait for an event that was never recorded does not block.
         check(cudaStreamWaitEvent(in, slot.free), "waiting for a free slot");
         check(cudaMemcpyAsync(x, x_host + first, bytes, cudaMemcpyHostToDevice, in), "copying in");
         check(cudaMemcpyAsync(y, y_host + first, bytes, cudaMemcpyHostToDevice, in), "copying in");

@@ -1,8 +1,8 @@
-// Lab 12, rung 1: nothing goes by way of the host.
+// Lab 12, rung 1: direct copies between devices.
 //
-// New: enable_peers, by which devices send to each other directly; in eliminate, the columns lie in
-// one piece each, and where the pivot is stays on the device. All that is computed is computed on
-// one device still, but for the images and what ranks do, who have rows, as in naive.
+// New: enable_peers, with which devices send to each other directly; in eliminate, each column is
+// contiguous, and the row of the pivot stays on the device. Everything is still computed on one
+// device, except the images and the rows of ranks, as in naive.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -24,10 +24,10 @@ static int device_of(int member)
     return member % devices;
 }
 
-// What comes next on this host thread is about the member's device.
+// Makes the member's device the current one of this host thread.
 static void use(int member) { check(cudaSetDevice(device_of(member)), "cudaSetDevice"); }
 
-// Memory of the device that is current when it is made.
+// Memory of the device that is current when it is allocated.
 template <class T> struct array {
     T *at = nullptr;
     explicit array(size_t n) { check(cudaMalloc(&at, sizeof(T) * (n + 1)), "cudaMalloc"); }
@@ -35,8 +35,7 @@ template <class T> struct array {
     ~array() { cudaFree(at); }
 };
 
-// A copy of n elements from one member's memory to another's, queued on the
-// current device.
+// Copies n elements from one member's memory to another's, queued on the current device.
 template <class T> static void send(T *to, int receiver, const T *from, int sender, size_t n)
 {
     check(cudaMemcpyPeerAsync(to, device_of(receiver), from, device_of(sender), sizeof(T) * n),
@@ -55,8 +54,7 @@ void peer_table(int *can_access_host, int devices)
         }
 }
 
-// Lets devices send to each other without a way around by the host, where they
-// can.
+// Lets devices send to each other directly, not through the host, where they can.
 static void enable_peers(int devices)
 {
     std::vector<int> can(devices * devices);
@@ -103,11 +101,11 @@ void all_reduce(float *const *buffers, int n, int devices)
     }
     check_launch("add");
     broadcast(buffers, n, devices);
-    use(0); // cudaFree need not wait for what is queued behind a copy from another device
+    use(0); // cudaFree need not wait for work queued behind a copy from another device
     check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 
-// Columns one after the other, n numbers each, from top to bottom: a block a column.
+// Columns one after the other, n numbers each, from top to bottom: one block per column.
 static __global__ void take_columns(const double *rows, double *columns, int n)
 {
     for (int i = threadIdx.x; i < n; i += block_size)
@@ -115,7 +113,7 @@ static __global__ void take_columns(const double *rows, double *columns, int n)
 }
 
 // message[0] becomes the row of the pivot, or -1 if there is none; message[1 + i], for each row i
-// below k, the multiplier of row k that is to be subtracted from it. In one block.
+// below k, the row's multiplier: how many times row k must be subtracted from it. In one block.
 static __global__ void pick_pivot(double *column, int n, int k, double *message)
 {
     __shared__ double values[block_size];
@@ -138,7 +136,7 @@ static __global__ void pick_pivot(double *column, int n, int k, double *message)
     }
     if (t == 0) message[0] = rows[0];
     if (rows[0] < 0) return;
-    if (t == 0) { // the pivot changes places with what is in row k
+    if (t == 0) { // exchange the pivot and the number in row k
         double pivot = column[rows[0]];
         column[rows[0]] = column[k];
         column[k] = pivot;
@@ -147,7 +145,7 @@ static __global__ void pick_pivot(double *column, int n, int k, double *message)
     for (int i = k + 1 + t; i < n; i += block_size) message[1 + i] = column[i] / column[k];
 }
 
-// Brings the columns right of column k up to date: a block a column.
+// Updates the columns right of column k: one block per column.
 static __global__ void update_columns(double *columns, int n, int k, const double *message)
 {
     double *column = columns + size_t(k + 1 + blockIdx.x) * n;
@@ -163,8 +161,8 @@ static __global__ void update_columns(double *columns, int n, int k, const doubl
         column[i] -= message[1 + i] * column[k];
 }
 
-// Of the last unknowns, y holds the values; of the others, what their equations
-// have left on the right. Finds unknown k, from its column; in one block.
+// For the last unknowns, y holds their values; for the others, the remaining right-hand sides of
+// their equations. Computes unknown k from its column; in one block.
 static __global__ void substitute(const double *column, int k, double *y)
 {
     double unknown = y[k] / column[k];
@@ -238,7 +236,7 @@ static void copy(double *to, const double *from, size_t n)
     check(cudaMemcpy(to, from, sizeof(double) * n, cudaMemcpyDefault), "cudaMemcpy");
 }
 
-// The unknowns, from the last to the first, once below the diagonal there are zeros.
+// Computes the unknowns, from the last to the first, once all numbers below the diagonal are zero.
 static void substitute_back(const std::vector<double> &upper, int n, double *x_host)
 {
     size_t row = n + 1;
@@ -249,8 +247,8 @@ static void substitute_back(const std::vector<double> &upper, int n, double *x_h
     }
 }
 
-// Own rows below row k, of which the first is number `first`: a thread an element, a row of blocks
-// for each row.
+// This rank's rows below row k, of which the first is number `first`: one thread per element, one
+// row of blocks per row.
 static __global__ void eliminate_below(double *rows, const double *pivot, int n, int first, int k)
 {
     int i = blockIdx.y, j = k + 1 + blockIdx.x * block_size + threadIdx.x;
@@ -263,7 +261,7 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
     int ranks, rank;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    const int row = n + 1, block = (n + ranks - 1) / ranks; // rows a rank
+    const int row = n + 1, block = (n + ranks - 1) / ranks; // rows per rank
     std::vector<int> counts, starts;
     for (int k = 0; k < ranks; ++k) {
         starts.push_back(row * std::min(n, k * block));
@@ -290,7 +288,7 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
         MPI_Allreduce(&best, &of_all, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
         if (of_all.value == 0) return 1;
 
-        // The pivot's row goes to everyone, row k to where that was.
+        // The pivot's row goes to all ranks, row k to the pivot's old place.
         const int from = of_all.row / block, of_k = k / block;
         auto own_row = [&](int i) { return a.at + (i - first) * row; };
         if (rank == from) copy(pivot.data(), own_row(of_all.row), row);

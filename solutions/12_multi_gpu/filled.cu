@@ -24,14 +24,14 @@ static int device_of(int member)
     return member % devices;
 }
 
-// What comes next on this host thread is about the member's device.
+// Makes the member's device the current one of this host thread.
 static void use(int member) { check(cudaSetDevice(device_of(member)), "cudaSetDevice"); }
 
-// A stream of the device that is current when it is made, and an event that
-// stands for how far it had come. What is queued here after wait_for(other)
-// waits until all is done that was queued there before other.record(). The host
-// does not wait. (In the NULL stream a copy between two devices waits for all
-// that both have been given, and all that they are given later waits for it.)
+// A stream of the device that is current when it is created, and an event that
+// marks a point in it. Work queued here after wait_for(other) waits for all
+// work queued there before other.record(). The host does not wait. (In the NULL
+// stream a copy between two devices waits for all earlier work of both, and all
+// their later work waits for it.)
 struct stream {
     cudaStream_t at = nullptr;
     cudaEvent_t recorded = nullptr;
@@ -66,14 +66,15 @@ static std::vector<stream> stream_each(int devices)
     return all;
 }
 
-// The host waits for all. Before memory is freed it must: cudaFree itself need
-// not wait for what is queued behind a copy from another device.
+// The host waits for all streams. It must do so before memory is freed:
+// cudaFree itself need not wait for work queued behind a copy from another
+// device.
 static void finish(const std::vector<stream> &all)
 {
     for (const stream &s : all) check(cudaStreamSynchronize(s.at), "cudaStreamSynchronize");
 }
 
-// Memory of the device that is current when it is made.
+// Memory of the device that is current when it is allocated.
 template <class T> struct array {
     T *at = nullptr;
     explicit array(size_t n) { check(cudaMalloc(&at, sizeof(T) * (n + 1)), "cudaMalloc"); }
@@ -91,8 +92,8 @@ template <class T> static std::vector<array<T>> array_each(int devices, size_t n
     return all;
 }
 
-// A copy of n elements from one member's memory to another's, queued in a
-// stream of either.
+// Copies n elements from one member's memory to another's, queued in a stream
+// of either.
 template <class T>
 static void send(T *to, int receiver, const T *from, int sender, size_t n, const stream &s)
 {
@@ -113,7 +114,7 @@ void peer_table(int *can_access_host, int devices)
         }
 }
 
-// Lets devices send to each other without a way around by the host, where they
+// Lets devices send to each other directly, not through the host, where they
 // can.
 static void enable_peers(int devices)
 {
@@ -129,7 +130,7 @@ static void enable_peers(int devices)
         }
 }
 
-// A chain: member k sends to member k + 1, a piece at a time.
+// A chain: member k sends to member k + 1, one piece at a time.
 void broadcast(float *const *buffers, int n, int devices)
 {
     enable_peers(devices);
@@ -158,8 +159,8 @@ static int blocks_for(int threads) { return (threads + block_size - 1) / block_s
 }
 
 // A ring: member k gets from member k - 1, and member 0 from the last. There
-// are as many parts as members. In each step everybody gets one part, and the
-// part that has been everywhere is complete.
+// are as many parts as members. In each step every member gets one part, and a
+// part that has passed all members is complete.
 void all_reduce(float *const *buffers, int n, int devices)
 {
     enable_peers(devices);
@@ -167,14 +168,15 @@ void all_reduce(float *const *buffers, int n, int devices)
     std::vector<array<float>> incoming = array_each<float>(devices, n / devices + 1);
     auto first_of = [&](int part) { return int((long long)n * part / devices); };
     for (int step = 0; step < 2 * (devices - 1); ++step) {
-        // All wait for what their neighbours did in the step before, and only
-        // then does anybody begin with this one.
+        // All members wait for their neighbours' previous step before any of
+        // them records this one.
         for (int k = 0; k < devices && step > 0; ++k)
             streams[k].wait_for(streams[(k + devices - 1) % devices]);
         for (int k = 0; k < devices; ++k) {
             use(k);
             int before = (k + devices - 1) % devices;
-            // First the neighbour's own part, then what that got a step ago.
+            // First the neighbour's own part, then the one that it got a step
+            // ago.
             int part = (k + 2 * devices - 1 - step) % devices;
             int first = first_of(part), count = first_of(part + 1) - first;
             [[maybe_unused]] float *to = buffers[k] + first;
@@ -198,13 +200,13 @@ void all_reduce(float *const *buffers, int n, int devices)
 struct deal {
     int n, devices, member;
     double *columns;
-    // How many of its columns lie before column j.
+    // Returns how many of its columns lie before column j.
     __host__ __device__ int own_before(int j) const { return (j - member + devices - 1) / devices; }
-    // Its i-th column.
+    // Returns its i-th column.
     __host__ __device__ double *own(int i) const { return columns + size_t(i) * n; }
 };
 
-// Fills a member's columns from the rows of the system: a block a column.
+// Fills a member's columns from the rows of the system: one block per column.
 static __global__ void take_columns(const double *rows, deal d)
 {
     size_t j = size_t(blockIdx.x) * d.devices + d.member;
@@ -212,9 +214,10 @@ static __global__ void take_columns(const double *rows, deal d)
         d.own(blockIdx.x)[i] = rows[i * size_t(d.n + 1) + j];
 }
 
-// What the owner of column k tells all: message[0] is the row of the pivot, or
-// -1 if there is none; message[1 + i], for each row i below k, is how many times
-// row k is to be subtracted from it, the row's multiplier. In one block.
+// Writes the message that the owner of column k sends to all: message[0] is the
+// row of the pivot, or -1 if there is none; message[1 + i], for each row i
+// below k, is the row's multiplier: how many times row k must be subtracted
+// from it. In one block.
 static __global__ void pick_pivot(double *column, int n, int k, double *message)
 {
     __shared__ double values[block_size];
@@ -237,7 +240,7 @@ static __global__ void pick_pivot(double *column, int n, int k, double *message)
     }
     if (t == 0) message[0] = rows[0];
     if (rows[0] < 0) return;
-    if (t == 0) { // the pivot changes places with what is in row k
+    if (t == 0) { // exchange the pivot and the number in row k
         double pivot = column[rows[0]];
         column[rows[0]] = column[k];
         column[k] = pivot;
@@ -246,8 +249,8 @@ static __global__ void pick_pivot(double *column, int n, int k, double *message)
     for (int i = k + 1 + t; i < n; i += block_size) message[1 + i] = column[i] / column[k];
 }
 
-// Brings the columns right of column k up to date: a block a column, the first
-// of which is the member's i-th.
+// Updates the columns right of column k: one block per column, the first of
+// which is the member's i-th.
 static __global__ void update_columns(deal d, int k, int i, const double *message)
 {
     [[maybe_unused]] double *column = d.own(i + blockIdx.x);
@@ -263,8 +266,9 @@ static __global__ void update_columns(deal d, int k, int i, const double *messag
         column[j] -= message[1 + j] * column[k];
 }
 
-// Of the last unknowns, y holds the values; of the others, what their equations
-// have left on the right. Finds unknown k, from its column; in one block.
+// For the last unknowns, y holds their values; for the others, the remaining
+// right-hand sides of their equations. Computes unknown k from its column; in
+// one block.
 static __global__ void substitute(const double *column, int k, double *y)
 {
     [[maybe_unused]] double unknown = y[k] / column[k];
@@ -273,7 +277,7 @@ static __global__ void substitute(const double *column, int k, double *y)
     for (int i = threadIdx.x; i < k; i += block_size) y[i] -= column[i] * unknown;
 }
 
-// Gives every member all rows: each comes over one host link, and then over
+// Copies all rows to every member: each goes over one host link, and then over
 // those between devices.
 static std::vector<array<double>> bring_rows(const double *augmented_host, int n,
                                              const std::vector<stream> &streams)
@@ -330,7 +334,7 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
         }
     }
 
-    // Back: the right-hand side travels from owner to owner.
+    // Back substitution: the right-hand side is passed from owner to owner.
     int from = n % devices;
     send(y[from].at, from, deals[from].own(n / devices), from, n, streams[from]);
     for (int j = n - 1; j >= 0; --j) {
@@ -376,8 +380,8 @@ static __global__ void merge(const unsigned char *first, const unsigned char *se
     check(cudaMemcpy(out_host, first.at, n, cudaMemcpyDeviceToHost), "cudaMemcpy");
 }
 
-// Calls f(k) in a host thread for each member, and waits. An exception that left
-// a thread would end the program: it is thrown on here, when all are done.
+// Calls f(k) in one host thread per member, and waits. An exception that left a
+// thread would end the program: it is rethrown here, when all are done.
 template <class F> static void thread_each(int devices, F f)
 {
     std::vector<std::exception_ptr> failures(devices);
@@ -412,7 +416,7 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
 // other, n numbers each, then those of rank 1, and so on.
 struct dealt_columns {
     int n, ranks;
-    std::vector<int> counts, starts; // how many numbers, from where on
+    std::vector<int> counts, starts; // how many numbers, and where they start
     std::vector<double> numbers;
     dealt_columns(int n, int ranks) : n(n), ranks(ranks)
     {
@@ -430,7 +434,8 @@ struct dealt_columns {
     }
 };
 
-// The unknowns, from the last to the first. Nonzero if a column has no pivot.
+// Computes the unknowns, from the last to the first. Returns nonzero if a
+// column has no pivot.
 static int substitute_back(dealt_columns &all, double *x_host)
 {
     int singular = 0;
@@ -450,7 +455,7 @@ static void copy_numbers(double *to, const double *from, size_t n)
 }
 
 // Columns are dealt out to ranks as eliminate deals them out to devices. All
-// ranks come this way, each in a process of its own.
+// ranks run this function, each in a process of its own.
 int eliminate_ranks(const double *augmented_host, int n, double *x_host)
 {
     int ranks = 0, rank = 0;

@@ -1,9 +1,9 @@
-// Lab 12, worked: every link between devices carries what it must, in both directions, all the
+// Lab 12, worked: every link between devices carries only what it must, in both directions, all the
 // time; the host waits only at the end.
 //
-// From rung 3: all_reduce in one kernel a device, elimination a panel of columns at a time. New:
-// the owner of the next panel brings that up to date first, and sends it on its way while everybody
-// still works on the rest; and a host thread a device brings the system there.
+// From rung 3: all_reduce in one kernel per device, elimination one panel of columns at a time.
+// New, look-ahead: the owner of the next panel updates it first, and sends it while all members
+// still work on the rest; and one host thread per device copies the system there.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -28,9 +28,9 @@ static int device_of(int member)
 
 static void use(int member) { check(cudaSetDevice(device_of(member)), "cudaSetDevice"); }
 
-// A stream of the device that was current when it was made, and an event for how far it had come.
-// In the NULL stream a copy between two devices would wait for all that both have been given, and
-// all that they are given later would wait for it.
+// A stream of the device that was current when it was created, and an event that marks a point in
+// it. In the NULL stream a copy between two devices would wait for all earlier work of both, and
+// all their later work would wait for it.
 struct stream {
     cudaStream_t at = nullptr;
     cudaEvent_t recorded = nullptr;
@@ -65,14 +65,14 @@ static std::vector<stream> stream_each(int devices)
     return all;
 }
 
-// The host waits for all. Before memory is freed it must: cudaFree itself need not wait for what is
-// queued behind a copy from another device.
+// The host waits for all streams. It must do so before memory is freed: cudaFree itself need not
+// wait for work queued behind a copy from another device.
 static void finish(const std::vector<stream> &all)
 {
     for (const stream &s : all) check(cudaStreamSynchronize(s.at), "cudaStreamSynchronize");
 }
 
-// Memory of the device that was current when it was made.
+// Memory of the device that was current when it was allocated.
 template <class T> struct array {
     T *at = nullptr;
     explicit array(size_t n)
@@ -83,8 +83,7 @@ template <class T> struct array {
     array(array &&other) noexcept : at(std::exchange(other.at, nullptr)) {}
 };
 
-// Calls f(k) in a host thread for each member, on its device. Waits, and throws what one has
-// thrown.
+// Calls f(k) in one host thread per member, on its device. Waits, and rethrows an exception.
 template <class F> static void thread_each(int devices, F f)
 {
     std::vector<std::exception_ptr> failures(devices);
@@ -103,7 +102,7 @@ template <class F> static void thread_each(int devices, F f)
         if (e) std::rethrow_exception(e);
 }
 
-// A copy from one member's memory to another's, in a stream of either.
+// Copies from one member's memory to another's, in a stream of either.
 template <class T>
 static void send(T *to, int receiver, const T *from, int sender, size_t n, const stream &s)
 {
@@ -123,8 +122,8 @@ void peer_table(int *can_access_host, int devices)
         }
 }
 
-// Gives every member access to every other's memory, as far as that can be had; says whether all
-// have it. What is enabled stays so: later calls change nothing.
+// Gives every member access to every other's memory, as far as that is possible; returns whether
+// all have it. Access stays enabled: later calls change nothing.
 static bool enable_peers(int devices)
 {
     bool all = true;
@@ -137,7 +136,7 @@ static bool enable_peers(int devices)
             if (!can[i * devices + j] || device_of(i) == device_of(j)) continue;
             cudaError_t error = cudaDeviceEnablePeerAccess(device_of(j), 0);
             if (error == cudaErrorPeerAccessAlreadyEnabled)
-                cudaGetLastError(); // no failure: it is to be forgotten
+                cudaGetLastError(); // no failure: clear it
             else
                 check(error, "cudaDeviceEnablePeerAccess");
         }
@@ -145,7 +144,7 @@ static bool enable_peers(int devices)
     return all;
 }
 
-// A chain: whoever has received a piece sends it on, while the next one comes in.
+// A chain: each member sends on the piece it has received while the next one arrives.
 void broadcast(float *const *buffers, int n, int devices)
 {
     enable_peers(devices);
@@ -165,10 +164,10 @@ void broadcast(float *const *buffers, int n, int devices)
 struct pointers {
     float *at[most_devices];
 };
-constexpr int reduce_block = 512, in_flight = 4; // threads; float4 a thread
+constexpr int reduce_block = 512, in_flight = 4; // threads; float4 per thread
 
-// Adds up float4 `first` to `last` of all buffers and gives everybody the sums: nobody else touches
-// them, so nobody has to wait. Members begin with different neighbours.
+// Adds up float4 `first` to `last` of all buffers and writes the sums to all: no other member
+// touches them, so none has to wait. Members begin with different neighbours.
 static __global__ void __launch_bounds__(reduce_block)
     reduce_part(const __grid_constant__ pointers p, int devices, int self, int first, int last)
 {
@@ -206,7 +205,7 @@ static __global__ void add(float *to, const float *from, int n)
     if (i < n) to[i] += from[i];
 }
 
-// Where kernels cannot reach each other's memory: everything is brought to member 0 and back.
+// For kernels that cannot access each other's memory: copies everything to member 0 and back.
 static void reduce_by_copies(float *const *buffers, int n, int devices)
 {
     use(0);
@@ -263,8 +262,8 @@ struct deal {
     }
 };
 
-// What the owner of a panel tells all: for each column which row its pivot was in, or -1 for none;
-// then the columns themselves, with multipliers where zeros would be.
+// The message of a panel's owner: for each column the row of its pivot, or -1 for none; then the
+// columns themselves, with multipliers in place of zeros.
 static __host__ __device__ size_t message_size(int n) { return size_t(width) * (n + 1); }
 
 static __global__ void take_columns(const double *rows, deal d)
@@ -334,7 +333,7 @@ static __global__ void __launch_bounds__(factor_block) factor(deal d, int t, dou
         for (int c = 0; c < count; ++c) message[width + size_t(c) * n + i] = a[size_t(c) * n + i];
 }
 
-// The rows that panel t has exchanged, and its triangle, in own panels from the i-th on: a thread a
+// Applies panel t's row exchanges and its triangle to own panels from the i-th on: one thread per
 // column.
 static __global__ void exchange_rows(deal d, int t, int i, const double *__restrict__ message)
 {
@@ -360,7 +359,7 @@ static __global__ void exchange_rows(deal d, int t, int i, const double *__restr
         }
 }
 
-// All rows below: a thread a row, which keeps its multipliers, a row of blocks an own panel.
+// All rows below: one thread per row, which keeps its multipliers; one row of blocks per own panel.
 static __global__ void __launch_bounds__(update_block)
     update(deal d, int t, int i, const double *__restrict__ message)
 {
@@ -379,7 +378,7 @@ static __global__ void __launch_bounds__(update_block)
     for (int r = 0; r < width; ++r)
         factors[r] = r < count ? message[width + size_t(r) * d.n + row] : 0;
     double *a = d.column(mine, 0) + row;
-    constexpr int at_once = 4; // columns whose loads are under way together
+    constexpr int at_once = 4; // columns whose loads are in flight together
     for (int c = 0; c < of_mine; c += at_once) {
         double x[at_once];
         for (int q = 0; q < at_once; ++q) x[q] = c + q < of_mine ? a[size_t(c + q) * d.n] : 0;
@@ -391,7 +390,8 @@ static __global__ void __launch_bounds__(update_block)
     }
 }
 
-// The unknowns of panel t, in one block, and their share of what lies above them in y.
+// Computes the unknowns of panel t, in one block, and subtracts their contributions from y above
+// them.
 static __global__ void __launch_bounds__(factor_block) substitute(deal d, int t, double *y)
 {
     __shared__ double x[width];
@@ -413,7 +413,7 @@ static __global__ void __launch_bounds__(factor_block) substitute(deal d, int t,
     }
 }
 
-// Brings `panels` own panels, from the i-th on, up to date with panel t.
+// Updates `panels` own panels, from the i-th on, with panel t.
 static void catch_up(const deal &d, int t, int i, int panels, const double *message,
                      cudaStream_t stream = nullptr)
 {
@@ -425,7 +425,8 @@ static void catch_up(const deal &d, int t, int i, int panels, const double *mess
     check_launch("update");
 }
 
-// Gives every member all rows: each comes over one host link and then over those between devices.
+// Copies all rows to every member: each goes over one host link and then over those between
+// devices.
 static void bring_columns(const double *augmented_host, const std::vector<deal> &deals,
                           const std::vector<stream> &streams)
 {
@@ -501,12 +502,12 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
                 catch_up(d, t, i, 1, message(t, k), streams[k].at);
                 factor_and_send(next);
             }
-            // Its messages are on their way now; what is left of panel t can wait until here.
+            // Its messages are in flight now; the rest of panel t can wait until here.
             catch_up(d, t, i + ahead, rest - ahead, message(t, k), streams[k].at);
         }
     }
 
-    // From the last panel to the first: what is left of the right-hand side travels along.
+    // From the last panel to the first: the remaining right-hand side is passed along.
     int from = panels % devices;
     check(cudaMemcpyAsync(y[from].at, deals[from].column(panels, 0), sizeof(double) * n,
                           cudaMemcpyDeviceToDevice, streams[from].at),
@@ -584,7 +585,7 @@ struct dealt_columns {
     }
 };
 
-// From the last column to the first. Nonzero where one has no pivot.
+// From the last column to the first. Returns nonzero if one has no pivot.
 static int substitute_back(dealt_columns &all, double *x_host)
 {
     int singular = 0;
@@ -622,7 +623,7 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
     const bool direct = device_buffers_work();
     MPI_Request travelling = MPI_REQUEST_NULL;
     auto message = [&](int t) { return messages.at + size_t(t) * size; };
-    // The owner factors panel t and sends it off; the others say where they want it.
+    // The owner factors panel t and starts to send it; the others post their buffers.
     auto start = [&](int t) {
         double *host = staged[t % 2].data();
         if (rank == t % ranks) {
@@ -638,8 +639,8 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
     for (int t = 0; t < panels; ++t) {
         MPI_Wait(&travelling, MPI_STATUS_IGNORE);
         if (rank != t % ranks && !direct) copy(message(t), staged[t % 2].data(), size);
-        // Look ahead: who has the next panel brings that up to date and sends it off, and what is
-        // left of this one is done while it travels.
+        // Look-ahead: the owner of the next panel updates it and starts to send it; the rest of
+        // this one is done while it travels.
         const int i = d.own_before(t + 1);
         const bool ahead = t + 1 < panels && rank == (t + 1) % ranks;
         if (ahead) catch_up(d, t, i, 1, message(t));

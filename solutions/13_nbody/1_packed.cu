@@ -1,7 +1,7 @@
-// Lab 13, rung 1: places and masses are packed, 16 bytes a body.
+// Lab 13, rung 1: positions and masses are packed, 16 bytes per body.
 //
-// New: one load of 16 bytes brings what a body does to others. Of seven floats naive takes four, by
-// four loads, which pass n times over everything.
+// New: one load of 16 bytes reads the position and mass of a body. Naive reads these four of seven
+// floats by four loads, n times.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -11,14 +11,14 @@ constexpr int block_size = 256;
 
 static int blocks_for(int n) { return (n + block_size - 1) / block_size; }
 
-// Places and masses, 16 bytes a body. Seven floats are read once, not n times.
+// Positions and masses, 16 bytes per body. All seven floats are read once, not n times.
 static __global__ void pack(const body *bodies, float4 *points, int n)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) points[i] = {bodies[i].x, bodies[i].y, bodies[i].z, bodies[i].mass};
 }
 
-struct pulled { // a body: where it is, and what pulls at it
+struct pulled { // a body: its position and its acceleration
     float x, y, z, ax = 0, ay = 0, az = 0;
     __device__ void add(float4 p, float softening2)
     {
@@ -59,7 +59,7 @@ void accelerations(const body *bodies, float4 *out, int n, float softening, void
     attract_all(points, out, n, softening);
 }
 
-// A kick, and a drift where there is one.
+// A kick, followed by a drift unless that is 0.
 static __global__ void advance(float4 *position_mass, float4 *velocity, const float4 *acceleration,
                                int n, float kick, float drift)
 {
@@ -75,7 +75,7 @@ static __global__ void advance(float4 *position_mass, float4 *velocity, const fl
 // The accelerations.
 size_t step_scratch(int n) { return sizeof(float4) * n; }
 
-// The second kick of a step and the first of the next are by the same pull: one whole kick.
+// The second kick of a step and the first of the next use the same pull: one whole kick.
 void step(float4 *position_mass, float4 *velocity, int n, float softening, float dt, int steps,
           void *scratch)
 {

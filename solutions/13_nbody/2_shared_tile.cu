@@ -1,8 +1,8 @@
-// Lab 13, rung 2: a block brings a tile of bodies to shared memory, and all its threads use it.
+// Lab 13, rung 2: a block loads a tile of bodies into shared memory, and all its threads use it.
 //
-// New: the tile, two barriers, and bodies without mass where it hangs over the end. Global memory
-// is asked for a small fraction of what it was; the time changes little, since all lanes of a warp
-// want the same body, and the caches had it.
+// New: the tile, two barriers, and bodies without mass where it hangs over the end. Loads from
+// global memory shrink to a small fraction; the time changes little, since all lanes of a warp read
+// the same body, which was in the caches.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -12,14 +12,14 @@ constexpr int block_size = 256;
 
 static int blocks_for(int n) { return (n + block_size - 1) / block_size; }
 
-// Places and masses, 16 bytes a body. Seven floats are read once, not n times.
+// Positions and masses, 16 bytes per body. All seven floats are read once, not n times.
 static __global__ void pack(const body *bodies, float4 *points, int n)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) points[i] = {bodies[i].x, bodies[i].y, bodies[i].z, bodies[i].mass};
 }
 
-struct pulled { // a body: where it is, and what pulls at it
+struct pulled { // a body: its position and its acceleration
     float x, y, z, ax = 0, ay = 0, az = 0;
     __device__ void add(float4 p, float softening2)
     {
@@ -36,15 +36,15 @@ static __global__ void attract(const float4 *points, float4 *out, int n, float s
 {
     __shared__ float4 tile[block_size];
     int i = blockIdx.x * block_size + threadIdx.x;
-    float4 p = points[min(i, n - 1)]; // who has no body helps to load
+    float4 p = points[min(i, n - 1)]; // threads without a body help to load
     pulled mine{p.x, p.y, p.z};
     for (int from = 0; from < n; from += block_size) {
         int j = from + threadIdx.x;
         tile[threadIdx.x] = j < n ? points[j] : float4{}; // no mass, no pull
-        __syncthreads();                                  // all of it is there
+        __syncthreads();                                  // the tile is complete
 #pragma unroll 8
         for (int k = 0; k < block_size; ++k) mine.add(tile[k], softening2);
-        __syncthreads(); // nobody needs it any more
+        __syncthreads(); // no thread needs it any more
     }
     if (i < n) out[i] = {mine.ax, mine.ay, mine.az, 0};
 }
@@ -67,7 +67,7 @@ void accelerations(const body *bodies, float4 *out, int n, float softening, void
     attract_all(points, out, n, softening);
 }
 
-// A kick, and a drift where there is one.
+// A kick, followed by a drift unless that is 0.
 static __global__ void advance(float4 *position_mass, float4 *velocity, const float4 *acceleration,
                                int n, float kick, float drift)
 {
@@ -83,7 +83,7 @@ static __global__ void advance(float4 *position_mass, float4 *velocity, const fl
 // The accelerations.
 size_t step_scratch(int n) { return sizeof(float4) * n; }
 
-// The second kick of a step and the first of the next are by the same pull: one whole kick.
+// The second kick of a step and the first of the next use the same pull: one whole kick.
 void step(float4 *position_mass, float4 *velocity, int n, float softening, float dt, int steps,
           void *scratch)
 {

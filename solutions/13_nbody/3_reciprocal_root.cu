@@ -1,7 +1,7 @@
 // Lab 13, rung 3: one over the root at once, and no division.
 //
-// New: rsqrtf. An exact root and an exact division are some twenty instructions in an interaction
-// of little more; their last bits are lost in the sum in any case.
+// New: rsqrtf. An exact root and an exact division take some twenty of an interaction's
+// instructions; their last bits are lost in the sum in any case.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -11,14 +11,14 @@ constexpr int block_size = 256;
 
 static int blocks_for(int n) { return (n + block_size - 1) / block_size; }
 
-// Places and masses, 16 bytes a body. Seven floats are read once, not n times.
+// Positions and masses, 16 bytes per body. All seven floats are read once, not n times.
 static __global__ void pack(const body *bodies, float4 *points, int n)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) points[i] = {bodies[i].x, bodies[i].y, bodies[i].z, bodies[i].mass};
 }
 
-struct pulled { // a body: where it is, and what pulls at it
+struct pulled { // a body: its position and its acceleration
     float x, y, z, ax = 0, ay = 0, az = 0;
     __device__ void add(float4 p, float softening2)
     {
@@ -35,15 +35,15 @@ static __global__ void attract(const float4 *points, float4 *out, int n, float s
 {
     __shared__ float4 tile[block_size];
     int i = blockIdx.x * block_size + threadIdx.x;
-    float4 p = points[min(i, n - 1)]; // who has no body helps to load
+    float4 p = points[min(i, n - 1)]; // threads without a body help to load
     pulled mine{p.x, p.y, p.z};
     for (int from = 0; from < n; from += block_size) {
         int j = from + threadIdx.x;
         tile[threadIdx.x] = j < n ? points[j] : float4{}; // no mass, no pull
-        __syncthreads();                                  // all of it is there
+        __syncthreads();                                  // the tile is complete
 #pragma unroll 8
         for (int k = 0; k < block_size; ++k) mine.add(tile[k], softening2);
-        __syncthreads(); // nobody needs it any more
+        __syncthreads(); // no thread needs it any more
     }
     if (i < n) out[i] = {mine.ax, mine.ay, mine.az, 0};
 }
@@ -66,7 +66,7 @@ void accelerations(const body *bodies, float4 *out, int n, float softening, void
     attract_all(points, out, n, softening);
 }
 
-// A kick, and a drift where there is one.
+// A kick, followed by a drift unless that is 0.
 static __global__ void advance(float4 *position_mass, float4 *velocity, const float4 *acceleration,
                                int n, float kick, float drift)
 {
@@ -82,7 +82,7 @@ static __global__ void advance(float4 *position_mass, float4 *velocity, const fl
 // The accelerations.
 size_t step_scratch(int n) { return sizeof(float4) * n; }
 
-// The second kick of a step and the first of the next are by the same pull: one whole kick.
+// The second kick of a step and the first of the next use the same pull: one whole kick.
 void step(float4 *position_mass, float4 *velocity, int n, float softening, float dt, int steps,
           void *scratch)
 {

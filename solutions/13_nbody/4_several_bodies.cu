@@ -1,7 +1,7 @@
 // Lab 13, rung 4: a thread has four bodies.
 //
-// New: what a thread reads of a fifth body serves four interactions, and these do not wait for each
-// other. But there are four times fewer blocks, too few for a large GPU.
+// New: each body that a thread reads serves four interactions, which do not wait for each other.
+// But there are a quarter of the blocks, too few for a large GPU.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -11,14 +11,14 @@ constexpr int block_size = 256, per_thread = 4, per_block = block_size * per_thr
 
 static int blocks_for(int n, int each = block_size) { return (n + each - 1) / each; }
 
-// Places and masses, 16 bytes a body. Seven floats are read once, not n times.
+// Positions and masses, 16 bytes per body. All seven floats are read once, not n times.
 static __global__ void pack(const body *bodies, float4 *points, int n)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) points[i] = {bodies[i].x, bodies[i].y, bodies[i].z, bodies[i].mass};
 }
 
-struct pulled { // a body: where it is, and what pulls at it
+struct pulled { // a body: its position and its acceleration
     float x, y, z, ax = 0, ay = 0, az = 0;
     __device__ void add(float4 p, float softening2)
     {
@@ -37,7 +37,8 @@ static __global__ void attract(const float4 *points, float4 *out, int n, float s
     int first = blockIdx.x * per_block + threadIdx.x;
     pulled mine[per_thread];
     for (int b = 0; b < per_thread; ++b) {
-        float4 p = points[min(first + block_size * b, n - 1)]; // who has no body helps to load
+        float4 p =
+            points[min(first + block_size * b, n - 1)]; // threads without a body help to load
         mine[b] = {p.x, p.y, p.z};
     }
     for (int from = 0; from < n; from += block_size) {
@@ -73,7 +74,7 @@ void accelerations(const body *bodies, float4 *out, int n, float softening, void
     attract_all(points, out, n, softening);
 }
 
-// A kick, and a drift where there is one.
+// A kick, followed by a drift unless that is 0.
 static __global__ void advance(float4 *position_mass, float4 *velocity, const float4 *acceleration,
                                int n, float kick, float drift)
 {
@@ -89,7 +90,7 @@ static __global__ void advance(float4 *position_mass, float4 *velocity, const fl
 // The accelerations.
 size_t step_scratch(int n) { return sizeof(float4) * n; }
 
-// The second kick of a step and the first of the next are by the same pull: one whole kick.
+// The second kick of a step and the first of the next use the same pull: one whole kick.
 void step(float4 *position_mass, float4 *velocity, int n, float softening, float dt, int steps,
           void *scratch)
 {

@@ -1,7 +1,7 @@
-// Lab 13, rung 5: the sum is cut into segments, so that there are blocks enough.
+// Lab 13, rung 5: the sum is cut into segments, so that there are enough blocks.
 //
-// New: a block has 1024 bodies and a segment of those that pull at them. The parts of a sum meet in
-// a kernel of their own, always in the same order, so that the same call gives the same bits.
+// New: a block has 1024 bodies and a segment of those that pull at them. A second kernel adds up
+// the parts of a sum, always in the same order, so that the same call gives the same bits.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -10,26 +10,26 @@
 #include <algorithm>
 
 constexpr int block_size = 256, per_thread = 4, per_block = block_size * per_thread; // bodies
-// Some thirty for each multiprocessor of a large GPU: whether one of them has one more or less
-// hardly matters. A segment is long enough for its sum to be worth a trip through memory.
-constexpr int wanted_blocks = 4096, least_segment = 512;
+// Some thirty blocks per multiprocessor of a large GPU, so that one more or less hardly matters. A
+// segment is long enough for its sum to be worth a trip through memory.
+constexpr int wanted_blocks = 4096, min_segment = 512;
 
 static int blocks_for(int n, int each) { return (n + each - 1) / each; }
 
 static int segments_for(int n)
 {
     int rows = std::max(1, blocks_for(n, per_block));
-    return std::max(1, std::min(wanted_blocks / rows, n / least_segment));
+    return std::max(1, std::min(wanted_blocks / rows, n / min_segment));
 }
 
-// Places and masses, 16 bytes a body. Seven floats are read once, not n times.
+// Positions and masses, 16 bytes per body. All seven floats are read once, not n times.
 static __global__ void pack(const body *bodies, float4 *points, int n)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) points[i] = {bodies[i].x, bodies[i].y, bodies[i].z, bodies[i].mass};
 }
 
-struct pulled { // a body: where it is, and what pulls at it
+struct pulled { // a body: its position and its acceleration
     float x, y, z, ax = 0, ay = 0, az = 0;
     // Three subtractions, three multiply-adds, the root, three multiplications, three
     // multiply-adds.
@@ -44,7 +44,7 @@ struct pulled { // a body: where it is, and what pulls at it
     }
 };
 
-// `length`, of a segment, is a multiple of block_size. parts: n for each segment.
+// `length` is that of a segment, a multiple of block_size. parts: n for each segment.
 static __global__ void __launch_bounds__(block_size, 4)
     attract(const float4 *points, float4 *parts, int n, int length, float softening2)
 {
@@ -110,7 +110,7 @@ void accelerations(const body *bodies, float4 *out, int n, float softening, void
     check_launch("join");
 }
 
-// A kick, and a drift where there is one.
+// A kick, followed by a drift unless that is 0.
 static __global__ void advance(float4 *position_mass, float4 *velocity, const float4 *parts, int n,
                                int segments, float kick, float drift)
 {
@@ -125,7 +125,7 @@ static __global__ void advance(float4 *position_mass, float4 *velocity, const fl
 
 size_t step_scratch(int n) { return sizeof(float4) * n * segments_for(n); }
 
-// The second kick of a step and the first of the next are by the same pull: one whole kick.
+// The second kick of a step and the first of the next use the same pull: one whole kick.
 void step(float4 *position_mass, float4 *velocity, int n, float softening, float dt, int steps,
           void *scratch)
 {

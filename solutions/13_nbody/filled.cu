@@ -10,14 +10,15 @@ constexpr int block_size = 256;
 
 static int blocks_for(int n) { return (n + block_size - 1) / block_size; }
 
-// A point is what a body does to others: its place in x, y, z, its mass in w.
+// A point is the part of a body that acts on others: its position in x, y, z,
+// its mass in w.
 static __global__ void pack(const body *bodies, float4 *points, int n)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) points[i] = {bodies[i].x, bodies[i].y, bodies[i].z, bodies[i].mass};
 }
 
-// Adds to `sum` what `other` pulls at who is at `at`; softening2 is the square
+// Adds the pull of `other` on a body at `at` to `sum`; softening2 is the square
 // of the softening.
 [[maybe_unused]] static __device__ void add_pull([[maybe_unused]] float3 &sum,
                                                  [[maybe_unused]] float4 at,
@@ -32,7 +33,7 @@ static __global__ void pack(const body *bodies, float4 *points, int n)
     sum.z += pull * dz;
 }
 
-// What pulls at each point becomes out[i]; w becomes 0.
+// out[i] becomes the acceleration of each point; w becomes 0.
 static __global__ void attract(const float4 *points, float4 *out, int n, float softening2)
 {
     __shared__ float4 tile[block_size];

@@ -1,37 +1,36 @@
 // Lab 13: n * n interactions, thirteen instructions each, and work for every multiprocessor.
 //
-// A thread has four bodies, so that what it reads of a fifth serves four interactions. Then 100000
-// bodies make less than a hundred blocks, and a large GPU has room for five times as many: so the
-// sum is cut as well. A block has 1024 bodies and a segment of those that pull at them; the parts
-// of a sum meet in a kernel of their own, always in the same order, so that the same call gives the
-// same bits.
+// A thread has four bodies, so that each body it reads serves four interactions. Then 100000 bodies
+// make fewer than a hundred blocks, and a large GPU has room for five times as many, so the sum is
+// cut as well. A block has 1024 bodies and a segment of those that pull at them; a second kernel
+// adds up the parts of a sum, always in the same order, so that the same call gives the same bits.
 #include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 constexpr int block_size = 256, per_thread = 4, per_block = block_size * per_thread; // bodies
-// Some thirty for each multiprocessor of a large GPU: whether one of them has one more or less
-// hardly matters. A segment is long enough for its sum to be worth a trip through memory.
-constexpr int wanted_blocks = 4096, least_segment = 512;
+// Some thirty blocks per multiprocessor of a large GPU, so that one more or less hardly matters. A
+// segment is long enough for its sum to be worth a trip through memory.
+constexpr int wanted_blocks = 4096, min_segment = 512;
 
 static int blocks_for(int n, int each) { return (n + each - 1) / each; }
 
 static int segments_for(int n)
 {
     int rows = max(1, blocks_for(n, per_block));
-    return max(1, min(wanted_blocks / rows, n / least_segment));
+    return max(1, min(wanted_blocks / rows, n / min_segment));
 }
 
-// Places and masses, 16 bytes a body. Seven floats are read once, not n times.
+// Positions and masses, 16 bytes per body. All seven floats are read once, not n times.
 static __global__ void pack(const body *bodies, float4 *points, int n)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) points[i] = {bodies[i].x, bodies[i].y, bodies[i].z, bodies[i].mass};
 }
 
-// rsqrtf takes three instructions more, for squares below 2^-126. There are none: softening is in
-// each of them.
+// rsqrtf takes three more instructions, for squares below 2^-126. There are none, because softening
+// is in each of them.
 static __device__ float reciprocal_root(float square)
 {
     float root;
@@ -39,7 +38,7 @@ static __device__ float reciprocal_root(float square)
     return root;
 }
 
-struct pulled { // a body: where it is, and what pulls at it
+struct pulled { // a body: its position and its acceleration
     float x, y, z, ax = 0, ay = 0, az = 0;
     // Three subtractions, three multiply-adds, the root, three multiplications, three
     // multiply-adds.
@@ -54,7 +53,7 @@ struct pulled { // a body: where it is, and what pulls at it
     }
 };
 
-// `length`, of a segment, is a multiple of block_size. parts: n for each segment.
+// `length` is that of a segment, a multiple of block_size. parts: n for each segment.
 static __global__ void __launch_bounds__(block_size, 3)
     attract(const float4 *points, float4 *parts, int n, int length, float softening2)
 {
@@ -120,7 +119,7 @@ void accelerations(const body *bodies, float4 *out, int n, float softening, void
     check_launch("join");
 }
 
-// A kick, and a drift where there is one.
+// A kick, followed by a drift unless that is 0.
 static __global__ void advance(float4 *position_mass, float4 *velocity, const float4 *parts, int n,
                                int segments, float kick, float drift)
 {
@@ -135,7 +134,7 @@ static __global__ void advance(float4 *position_mass, float4 *velocity, const fl
 
 size_t step_scratch(int n) { return sizeof(float4) * n * segments_for(n); }
 
-// The second kick of a step and the first of the next are by the same pull: one whole kick.
+// The second kick of a step and the first of the next use the same pull: one whole kick.
 void step(float4 *position_mass, float4 *velocity, int n, float softening, float dt, int steps,
           void *scratch)
 {

@@ -22,7 +22,7 @@ void upload(const float *src_host, float *dst, size_t n)
 
 void release(float *memory) { std::free(memory); }
 
-// Adds to *sum what the threads of a block have found.
+// Adds the sums of a block's threads to *sum.
 static __device__ void add_block(double found, double *sum)
 {
     __shared__ double all[block_size];
@@ -78,7 +78,7 @@ float time_copy_ms(const float *src_host, float *dst, size_t n, int repeats)
     cudaEvent_t start, stop;
     check(cudaEventCreate(&start), "cudaEventCreate");
     check(cudaEventCreate(&stop), "cudaEventCreate");
-    copy(); // the first may wait for what the driver sets up
+    copy(); // the first may include set-up work of the driver
     check(cudaEventRecord(start), "cudaEventRecord");
     for (int k = 0; k < repeats; ++k) copy();
     check(cudaEventRecord(stop), "cudaEventRecord");

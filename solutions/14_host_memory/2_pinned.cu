@@ -1,6 +1,6 @@
 // Lab 14, rung 2: page-locked memory.
 //
-// New: acquire pins, once, so that the copy engine reads the memory by itself and the driver needs
+// New: acquire pins, once, so that the copy engine reads the memory directly and the driver needs
 // no staging buffer.
 #include "../check.hpp"
 #include "lab.hpp"
@@ -26,7 +26,7 @@ void upload(const float *src_host, float *dst, size_t n)
 
 void release(float *memory) { check(cudaFreeHost(memory), "cudaFreeHost"); }
 
-// Adds to *sum what the threads of a block have found.
+// Adds the sums of a block's threads to *sum.
 static __device__ void add_block(double found, double *sum)
 {
     __shared__ double all[block_size];
@@ -82,7 +82,7 @@ float time_copy_ms(const float *src_host, float *dst, size_t n, int repeats)
     cudaEvent_t start, stop;
     check(cudaEventCreate(&start), "cudaEventCreate");
     check(cudaEventCreate(&stop), "cudaEventCreate");
-    copy(); // the first may wait for what the driver sets up
+    copy(); // the first may include set-up work of the driver
     check(cudaEventRecord(start), "cudaEventRecord");
     for (int k = 0; k < repeats; ++k) copy();
     check(cudaEventRecord(stop), "cudaEventRecord");

@@ -26,7 +26,7 @@ void upload(const float *src_host, float *dst, size_t n)
 
 void release(float *memory) { check(cudaFreeHost(memory), "cudaFreeHost"); }
 
-// Adds to *sum what the threads of a block have found.
+// Adds the sums of a block's threads to *sum.
 static __device__ void add_block(double found, double *sum)
 {
     __shared__ double all[block_size];
@@ -55,7 +55,7 @@ void sum_mapped(const float *mapped, int n, int passes, double *out, void *scrat
 {
     check(cudaMemsetAsync(out, 0, sizeof(double) * passes), "cudaMemsetAsync");
     if (n == 0) return;
-    // One crossing for all passes; a single one may as well read where the values are.
+    // One crossing for all passes; for a single pass, reading mapped memory is as good.
     if (passes > 1) {
         check(cudaMemcpyAsync(scratch, mapped, sizeof(float) * n, cudaMemcpyHostToDevice),
               "cudaMemcpyAsync");
@@ -88,7 +88,7 @@ float time_copy_ms(const float *src_host, float *dst, size_t n, int repeats)
     cudaEvent_t start, stop;
     check(cudaEventCreate(&start), "cudaEventCreate");
     check(cudaEventCreate(&stop), "cudaEventCreate");
-    copy(); // the first may wait for what the driver sets up
+    copy(); // the first may include set-up work of the driver
     check(cudaEventRecord(start), "cudaEventRecord");
     for (int k = 0; k < repeats; ++k) copy();
     check(cudaEventRecord(stop), "cudaEventRecord");

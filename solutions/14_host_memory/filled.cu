@@ -52,7 +52,7 @@ void release(float *memory)
     std::free(memory);
 }
 
-// Adds the threads' numbers up; *sum receives the sum of the whole grid.
+// Adds the threads' numbers up; *sum grows by the sum of the whole grid.
 [[maybe_unused]] static __device__ void add_to_sum(double of_thread, double *sum)
 {
     __shared__ double of_block;

@@ -28,7 +28,7 @@ float time_copy_ms(const float *src_host, float *dst, size_t n, int repeats)
     cudaEvent_t start, stop;
     check(cudaEventCreate(&start), "cudaEventCreate");
     check(cudaEventCreate(&stop), "cudaEventCreate");
-    copy(); // the first may wait for what the driver sets up
+    copy(); // the first may include set-up work of the driver
     check(cudaEventRecord(start), "cudaEventRecord");
     for (int k = 0; k < repeats; ++k) copy();
     check(cudaEventRecord(stop), "cudaEventRecord");
@@ -55,21 +55,21 @@ void upload(const float *src_host, float *dst, size_t n)
 
 void release(float *memory) { check(cudaFreeHost(memory), "cudaFreeHost"); }
 
-constexpr int most_passes = 16;
+constexpr int max_passes = 16;
 
 // Each element crosses the link once, for all passes together.
 static __global__ void add_powers(const float *mapped, int n, int passes, double *out)
 {
-    double found[most_passes] = {};
+    double found[max_passes] = {};
     for (int i = blockIdx.x * block_size + threadIdx.x; i < n; i += gridDim.x * block_size) {
         double x = mapped[i], power = 1;
 #pragma unroll
-        for (int p = 0; p < most_passes; ++p)
+        for (int p = 0; p < max_passes; ++p)
             if (p < passes) found[p] += power *= x;
     }
-    __shared__ double of_warps[most_passes][warps];
+    __shared__ double of_warps[max_passes][warps];
 #pragma unroll
-    for (int p = 0; p < most_passes; ++p) {
+    for (int p = 0; p < max_passes; ++p) {
         for (int lanes = 16; lanes > 0; lanes /= 2)
             found[p] += __shfl_down_sync(0xffffffff, found[p], lanes);
         if (threadIdx.x % 32 == 0) of_warps[p][threadIdx.x / 32] = found[p];

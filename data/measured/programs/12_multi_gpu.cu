@@ -1,4 +1,4 @@
-// Times lab 12's functions with 1, 2, 4, ... members, a GPU each: all_reduce and broadcast of 1
+// Times lab 12's functions with 1, 2, 4, ... members, one GPU each: all_reduce and broadcast of 1
 // GiB, eliminate of 8192 equations. The least of seven calls, by the host's clock; of eliminate the
 // last of three, and the largest residual over the sum of its terms' magnitudes.
 //

@@ -27,7 +27,7 @@ TEST_CASE("junit: a submission's failure is a failure, a fault of ours an error"
       <failure type="WRONG_ANSWER" message="WRONG_ANSWER: Element 3 is 1 &amp; not 2.">Element 3 is 1 &amp; not 2.&#10;Is it i &lt; n?</failure>
     </testcase>
     <testcase classname="02_scaling.speed" name="scale: speed" time="0.012">
-      <system-out>5.80x naive, needs 3x; bytes used: 100 % (naive 12.5 %); sectors a request: 4&#10;The next step needs 8x.</system-out>
+      <system-out>5.80x naive, needs 3x; bytes used: 100 % (naive 12.5 %); sectors per request: 4&#10;The next step needs 8x.</system-out>
     </testcase>
     <testcase classname="02_scaling.correctness" name="scale: ranks" time="0.012">
       <skipped message="SKIPPED, 1 of 1 points open: There is no MPI."/>
@@ -74,7 +74,7 @@ TEST_CASE("gradescope: scores and their sum, and none where a fault of ours left
             {"name": "scale: more", "score": 0, "max_score": 2, "status": "failed",
              "output": "WRONG_ANSWER\nElement 3 is 1 & not 2.\nIs it i < n?"},
             {"name": "scale: speed", "score": 2, "max_score": 3, "status": "passed",
-             "output": "PASS\n5.80x naive, needs 3x; bytes used: 100 % (naive 12.5 %); sectors a request: 4\nThe next step needs 8x."},
+             "output": "PASS\n5.80x naive, needs 3x; bytes used: 100 % (naive 12.5 %); sectors per request: 4\nThe next step needs 8x."},
             {"name": "scale: ranks", "output": "SKIPPED, 1 of 1 points open\nThere is no MPI."}]})"));
     json ours = json::parse(as_gradescope(fault()));
     CHECK_FALSE(ours.contains("score"));
@@ -105,7 +105,7 @@ TEST_CASE(
             {"name": "scale: more", "points": 0, "max_points": 2, "message": "WRONG_ANSWER",
              "output": "Element 3 is 1 & not 2.\nIs it i < n?"},
             {"name": "scale: speed", "points": 2, "max_points": 3, "message": "PASS",
-             "output": "5.80x naive, needs 3x; bytes used: 100 % (naive 12.5 %); sectors a request: 4\nThe next step needs 8x."},
+             "output": "5.80x naive, needs 3x; bytes used: 100 % (naive 12.5 %); sectors per request: 4\nThe next step needs 8x."},
             {"name": "scale: ranks", "points": 0, "max_points": 1, "message": "SKIPPED, 1 of 1 points open",
              "output": "There is no MPI."}]})"));
     json ours = json::parse(as_prairielearn(fault()));
@@ -171,7 +171,7 @@ TEST_CASE("github: annotations name the line, ten at most; the summary has every
 <tr><td>WRONG_ANSWER</td><td><code>scale: more</code></td><td>0 / 2</td></tr>
 <tr><td colspan="3"><pre>Element 3 is 1 &amp; not 2.&#10;Is it i &lt; n?</pre></td></tr>
 <tr><td>PASS</td><td><code>scale: speed</code></td><td>2 / 3</td></tr>
-<tr><td colspan="3"><pre>5.80x naive, needs 3x; bytes used: 100 % (naive 12.5 %); sectors a request: 4&#10;The next step needs 8x.</pre></td></tr>
+<tr><td colspan="3"><pre>5.80x naive, needs 3x; bytes used: 100 % (naive 12.5 %); sectors per request: 4&#10;The next step needs 8x.</pre></td></tr>
 <tr><td>SKIPPED</td><td><code>scale: ranks</code></td><td>0 / 1, 1 open</td></tr>
 <tr><td colspan="3"><pre>There is no MPI.</pre></td></tr>
 </table>

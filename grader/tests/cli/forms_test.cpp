@@ -42,7 +42,7 @@ TEST_CASE("classroom50: whole numbers of half points, and nothing after a fault 
                {"score", 3},
                {"max-score", 6},
                {"verdict", "PASS"},
-               {"message", "5.80x naive, needs 3x; bytes used: 100 % (naive 12.5 %); sectors a "
+               {"message", "5.80x naive, needs 3x; bytes used: 100 % (naive 12.5 %); sectors per "
                            "request: 4\nThe next step needs 8x."}});
     CHECK(document["tests"][4]["verdict"] == "SKIPPED, 1 of 1 points open");
     CHECK(document["datetime"] == "2026-12-01T14:32:01Z");

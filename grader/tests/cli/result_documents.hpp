@@ -64,7 +64,7 @@ inline json failing()
     json fast = case_of("scale: speed", "PASS", 2, 3, "");
     fast["kind"] = "speed";
     fast["speedup"] = {{"median", 5.8}, {"required", 3}};
-    fast["counters"] = {{"bytes used", 1.0}, {"sectors a request", 4.0}};
+    fast["counters"] = {{"bytes used", 1.0}, {"sectors per request", 4.0}};
     fast["counted_gates"] = {{"bytes used", {{"unit", "%"}}}};
     fast["naive_counters"] = {{"bytes used", 0.125}};
     fast["more_points"] = "The next step needs 8x.";

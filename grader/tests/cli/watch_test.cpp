@@ -274,13 +274,13 @@ TEST_CASE("speed that could be better says what more points take")
     fast["kind"] = "speed";
     fast["max_points"] = 10;
     fast["message"] = fast["hint"] = "";
-    fast["counters"] = {{"bytes an element", 8.05}};
-    fast["more_points"] = "For 10 points: bytes an element at most 6.";
+    fast["counters"] = {{"bytes per element", 8.05}};
+    fast["more_points"] = "For 10 points: bytes per element at most 6.";
     json document = result({fast}, 5);
     document["labs"][0]["status"] = "pass";
     CHECK(contains(text_of(draw(showing(document), todo_list(""), plain(80), 24)),
-                   "  scale: speed: 5 / 10\n    measured: bytes an element 8.05\n"
-                   "    For 10 points: bytes an element at most 6.\n"));
+                   "  scale: speed: 5 / 10\n    measured: bytes per element 8.05\n"
+                   "    For 10 points: bytes per element at most 6.\n"));
 }
 
 TEST_CASE("the screen fits, however small and whatever it holds")

@@ -114,7 +114,7 @@ TEST_CASE("what is moved counts, whatever way it goes")
     // copies in, within and out, memset, and text.
     CHECK(moved_sectors(c) == 256 + 32 + 6 + 10 + (18 - 4) + (64 + 32 + 32 + 24 + 32) / 32.0);
     CHECK(moved_bytes(
-              "an element", [] { return 8.0; }, {1}, "")
+              "per element", [] { return 8.0; }, {1}, "")
               .value(c) == 4 * moved_sectors(c));
     CHECK(memory_requests(c) == 8 + 4 + 2 + 4);
     CHECK(accesses(c) == 8 + 4 + 2 + 4 + 16); // no atomic was in shared memory
@@ -132,7 +132,7 @@ TEST_CASE("what is moved counts, whatever way it goes")
 TEST_CASE("moved bytes that are local memory are said to be")
 {
     counted_gate gate = moved_bytes(
-        "an element", [] { return 1.0; }, {1}, "");
+        "per element", [] { return 1.0; }, {1}, "");
     counted c;
     c.load_sectors = 15;
     c.local_sectors = 1;
@@ -202,7 +202,7 @@ TEST_CASE("the message has the measure, naive's beside it, and the worst line")
     std::string text = missed_message(gate, mine, naive);
     CHECK(text.find("at least 95 % is required; naive: 12.5 %") != std::string::npos);
     CHECK(text.find("stub.cu:12, in scale: a load") != std::string::npos);
-    CHECK(text.find("32.0 sectors a request, where 4.0 would do") != std::string::npos);
+    CHECK(text.find("32.0 sectors per request, where 4.0 would do") != std::string::npos);
     CHECK(text.find("labs/") == std::string::npos);
 }
 
@@ -345,7 +345,7 @@ TEST_CASE("where the sectors are, when hardly any is moved for nothing")
     const std::string much = site(20, {1000, 1000, 1000, 32000}, {});
     const std::string ragged = site(12, {8, 30, 8, 256}, {});
     counted c = parse_counters(document(ragged + "," + much));
-    counted_gate all = at_most("sectors an interaction", {5}, "", "",
+    counted_gate all = at_most("sectors per interaction", {5}, "", "",
                                [](const counted &x) { return double(x.load_sectors); });
     std::string text = missed_message(all, c, c);
     CHECK(text.find("97 % of the sectors are moved at stub.cu:20") != std::string::npos);

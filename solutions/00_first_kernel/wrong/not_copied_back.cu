@@ -1,4 +1,4 @@
-// Fails: saxpy_host: 1000 elements | NOT_WRITTEN | brings it to y_host
+// Fails: saxpy_host: 1000 elements | NOT_WRITTEN | copies it to y_host
 // On gpu: saxpy_host: 1000 elements | NOT_WRITTEN |
 // The result stays in device memory.
 #include "../check.hpp"

@@ -180,7 +180,7 @@ template <int half, typename Warp> __device__ static void swap_across(Warp warp,
     }
 }
 
-// A warp a tile of 32 x 32, a column a lane; five rounds of swaps across the
+// One warp per tile of 32 x 32, one column per lane; five rounds of swaps across the
 // diagonal leave a row a lane.
 __global__ static void transpose_tiles(const float *in, float *out, int rows, int cols, int across)
 {

@@ -1,5 +1,5 @@
-// Right: cooperative groups: six warps a block, each transposes its own 32 particles and syncs only
-// itself; groups of four lanes gather.
+// Right: cooperative groups: six warps per block, each transposes its own 32 particles and syncs
+// only itself; groups of four lanes gather.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -16,7 +16,7 @@ __device__ static auto this_warp() { return cg::tiled_partition<32>(cg::this_thr
 
 layout drift_layout() { return layout::soa; }
 
-// Four runs of 32 particles a warp, all loaded before one is stored.
+// Four runs of 32 particles per warp, all loaded before one is stored.
 __global__ static void move_particles(float *particles, int n, float dt)
 {
     auto warp = this_warp();

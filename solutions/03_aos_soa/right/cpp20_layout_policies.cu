@@ -75,7 +75,7 @@ template <layout_policy P> __global__ void __launch_bounds__(threads)
 }
 
 constexpr int a_tile = 128; // particles
-// A row a field. Two floats longer: lanes that store a quarter of a particle
+// One row per field. Two floats longer: lanes that store a quarter of a particle
 // each, eight particles in all, meet 32 banks.
 using tile = float[fields][a_tile + 2];
 

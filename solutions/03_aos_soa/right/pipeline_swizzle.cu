@@ -1,4 +1,4 @@
-// Right: 2 blocks a multiprocessor stride over tiles, fetched one ahead through cuda::pipeline;
+// Right: 2 blocks per multiprocessor stride over tiles, fetched one ahead through cuda::pipeline;
 // rows of four float4 whose places are swizzled.
 #include "../check.hpp"
 #include "lab.hpp"

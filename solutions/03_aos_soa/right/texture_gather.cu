@@ -26,7 +26,7 @@ static __device__ float length(float x, float y, float z)
     return sqrtf(fmaf(x, x, fmaf(y, y, z * z)));
 }
 
-// Two particles a thread, half of the grid apart.
+// Two particles per thread, half of the grid apart.
 static __global__ void drift_kernel(float *__restrict__ x, const float *__restrict__ vx, int n,
                                     float dt)
 {

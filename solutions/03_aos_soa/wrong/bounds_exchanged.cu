@@ -1,5 +1,5 @@
 // Fails: transpose: two tiles | PARTIALLY_WRITTEN | all of rows 32 to 63
-// A thread an element, and each index is compared with the other bound.
+// One thread per element, and each index is compared with the other bound.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

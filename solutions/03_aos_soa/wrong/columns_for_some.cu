@@ -1,6 +1,6 @@
-// Fails: distance_some: speed | TOO_SLOW | compulsory bytes a chosen particle
+// Fails: distance_some: speed | TOO_SLOW | compulsory bytes per chosen particle
 // On gpu: distance_some: speed | TOO_SLOW | times
-// One layout for all: a particle far from the others takes a sector of each column.
+// One layout for all: a particle far from the others takes one sector of each column.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-// Fails: drift: a few particles | OUT_OF_BOUNDS | By what is f multiplied
+// Fails: drift: a few particles | OUT_OF_BOUNDS | What is f multiplied by
 // On gpu: drift: a few particles | WRONG_ANSWER | elements
 // Columns as long as the grid has threads: they have n floats, whatever the block.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: transpose: speed | TOO_SLOW | bank conflicts an element
+// Fails: transpose: speed | TOO_SLOW | bank conflicts per element
 // On gpu: may pass - how slow it is there is not known yet
 // A tile without padding, and a thousand loads for nothing that have no conflicts.
 #include "lab.hpp"

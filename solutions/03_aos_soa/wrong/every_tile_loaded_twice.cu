@@ -1,4 +1,4 @@
-// Fails: to_aos: sectors and banks | TOO_SLOW | sectors loaded a particle: 4
+// Fails: to_aos: sectors and banks | TOO_SLOW | sectors loaded per particle: 4
 // Half the fields at a time are stored, and all are loaded each time.
 #include "lab.hpp"
 

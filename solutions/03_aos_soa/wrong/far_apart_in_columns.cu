@@ -1,4 +1,4 @@
-// Fails: drift: speed | TOO_SLOW | neighbouring lanes take neighbouring
+// Fails: drift: speed | TOO_SLOW | neighbouring lanes handle neighbouring
 // On gpu: drift: speed | TOO_SLOW | times
 // Particles lie in columns, and neighbouring lanes take particles far apart.
 #include "lab.hpp"

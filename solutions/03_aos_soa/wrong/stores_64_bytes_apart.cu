@@ -1,5 +1,5 @@
 // Fails: to_aos: sectors and banks | TOO_SLOW | used by stores: 12.5 %
-// A thread a particle: it stores neighbours one after the other, the lanes store far apart.
+// One thread per particle: it stores neighbours one after the other, the lanes store far apart.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

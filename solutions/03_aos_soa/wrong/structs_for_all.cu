@@ -1,4 +1,4 @@
-// Fails: distance_all: speed | TOO_SLOW | compulsory bytes a particle: 36
+// Fails: distance_all: speed | TOO_SLOW | compulsory bytes per particle: 36
 // On gpu: distance_all: speed | TOO_SLOW | times
 // x, y and z share a sector with five fields that nobody asked for.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: drift: speed | TOO_SLOW | compulsory bytes a particle: 96
+// Fails: drift: speed | TOO_SLOW | compulsory bytes per particle: 96
 // On gpu: drift: speed | TOO_SLOW | times
 // Two fields of sixteen are needed, and both sectors of every particle move.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: drift: a few particles | WRONG_ANSWER | whatever the time
+// Fails: drift: a few particles | WRONG_ANSWER | by vx, without dt
 // A step that lasts 1, whatever it is asked to last.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: transpose: speed | TOO_SLOW | bytes moved an element
+// Fails: transpose: speed | TOO_SLOW | bytes moved per element
 // On gpu: may pass - the caches keep what a column's fetches bring until all of it is wanted
 // Columns are fetched through a texture, and rows are stored.
 #include "lab.hpp"

@@ -19,7 +19,7 @@
 #define TY 12
 #define ROWS (8 * TY)
 #define COLS (8 * TX)
-#define DEPTH 12 // 96 x 12 and 12 x 128 floats are 6 and 8 a thread
+#define DEPTH 12 // 96 x 12 and 12 x 128 floats are 6 and 8 per thread
 
 static __global__ __launch_bounds__(TX *TY, 2) void gemm_kernel(float alpha, const float *A,
                                                                 const float *B, float beta,

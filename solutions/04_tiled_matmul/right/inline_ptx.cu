@@ -1,5 +1,5 @@
 // Right: loads, asynchronous copies, shared accesses and multiply-adds are inline PTX; tiles of 64
-// x 128, 4 x 8 sums a thread.
+// x 128, 4 x 8 sums per thread.
 #include "../check.hpp"
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Right: 8 x 4 sums a thread in tiles of 128 x 64; a fixed grid of 2 blocks a multiprocessor
+// Right: 8 x 4 sums per thread in tiles of 128 x 64; a fixed grid of 2 blocks per multiprocessor
 // strides over all tiles.
 #include "../check.hpp"
 #include "lab.hpp"

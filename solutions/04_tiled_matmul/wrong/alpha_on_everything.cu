@@ -1,4 +1,4 @@
-// Fails: sgemm: alpha and beta | WRONG_ANSWER | alpha scaled what C held as well
+// Fails: sgemm: alpha and beta | WRONG_ANSWER | alpha scaled the old C as well
 // A bracket too many.
 #include "lab.hpp"
 

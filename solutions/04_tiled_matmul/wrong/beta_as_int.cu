@@ -1,4 +1,4 @@
-// Fails: sgemm: alpha and beta | WRONG_ANSWER | beta was cut to a whole number
+// Fails: sgemm: alpha and beta | WRONG_ANSWER | beta was truncated to a whole number
 // The kernel's parameter is an int.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: sgemm: alpha and beta | WRONG_ANSWER | What C held was not added
+// Fails: sgemm: alpha and beta | WRONG_ANSWER | The old C was not added
 // C is overwritten.
 #include "lab.hpp"
 

@@ -1,5 +1,5 @@
 // Fails: matmul_square: loads from global memory | TOO_SLOW | shared wavefronts
-// A tile of N is kept on its side: the lanes that read or write a column of it share a few banks.
+// A tile of N is kept transposed: the lanes that read or write a column of it share a few banks.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-// Fails: matmul: a small product | WRONG_ANSWER | the tile before had left
+// Fails: matmul: a small product | WRONG_ANSWER | that the tile before had left
 // Where a tile hangs over the edge of A, what the tile before left there stays and is multiplied.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: matmul_square: speed | TOO_SLOW | accesses a multiply-add
+// Fails: matmul_square: speed | TOO_SLOW | accesses per multiply-add
 // On gpu: matmul_square: speed | TOO_SLOW | times
 // Right, and only the first step: two loads from shared memory for each multiply-add.
 #include "lab.hpp"

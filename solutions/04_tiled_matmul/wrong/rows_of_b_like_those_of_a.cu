@@ -1,4 +1,4 @@
-// Fails: matmul: a small product | OUT_OF_BOUNDS | its own length of rows
+// Fails: matmul: a small product | OUT_OF_BOUNDS | its own row length
 // On gpu: matmul: a small product | WRONG_ANSWER |
 // Rows of B taken to be as long as those of A: here that leads beyond its end.
 #include "lab.hpp"

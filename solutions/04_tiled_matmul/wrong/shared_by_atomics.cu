@@ -1,4 +1,4 @@
-// Fails: matmul_square: speed | TOO_SLOW | accesses a multiply-add
+// Fails: matmul_square: speed | TOO_SLOW | accesses per multiply-add
 // On gpu: matmul_square: speed | TOO_SLOW |
 // A tile in shared memory, read by atomics that add nothing: what they pass is no wavefront of a
 // load.

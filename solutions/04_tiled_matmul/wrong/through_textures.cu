@@ -1,4 +1,4 @@
-// Fails: matmul_square: loads from global memory | TOO_SLOW | sectors a multiply-add
+// Fails: matmul_square: loads from global memory | TOO_SLOW | sectors per multiply-add
 // Each thread fetches all it needs through textures, which are no loads.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: matmul_square: loads from global memory | TOO_SLOW | sectors a multiply-add
+// Fails: matmul_square: loads from global memory | TOO_SLOW | sectors per multiply-add
 // Shared memory is used, but each thread reads all it needs from global memory all the same.
 #include "lab.hpp"
 

@@ -1,5 +1,5 @@
 // Right: cg::binary_partition groups the lanes that keep, whose ranks are their places; tile sums
-// by cg::reduce; each call is captured into a graph; counts are told as complements through
+// by cg::reduce; each call is captured into a graph; counts are published as complements through
 // cuda::std::atomic_ref; a printf is left in.
 #include "../check.hpp"
 #include "lab.hpp"

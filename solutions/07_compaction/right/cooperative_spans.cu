@@ -1,4 +1,4 @@
-// Right: One cooperative launch a call: each warp of a small fixed grid owns a span of the array,
+// Right: One cooperative launch per call: each warp of a small fixed grid owns a span of the array,
 // counts it, meets all others at grid.sync() and goes over it again; no look-back, no ticket.
 #include "../check.hpp"
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Right: No votes at all: a run of elements a thread, flags counted and scanned by doubling in
+// Right: No votes at all: one run of elements per thread, flags counted and scanned by doubling in
 // shared memory, kept elements collected there and stored in one go; look-back through inline PTX
 // (st.release, ld.acquire).
 #include "../check.hpp"
@@ -85,7 +85,7 @@ static __device__ int next_tile(int *ticket)
     return tile;
 }
 
-// An odd number of items a thread: runs lie in different banks without any skipping.
+// An odd number of items per thread: runs lie in different banks without any skipping.
 static_assert(items % 2 == 1);
 
 // With `others`, what is not kept goes behind all *total that are.

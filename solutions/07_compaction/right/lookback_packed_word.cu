@@ -1,6 +1,6 @@
-// Right: One pass for all three: a count and its kind in one 64-bit word, told and read by relaxed
-// cuda::atomic_ref; a warp looks back 32 tiles a step; C++20 concepts say what keeps and what
-// places.
+// Right: One pass for all three: a count and its kind in one 64-bit word, published and read by
+// relaxed cuda::atomic_ref; a warp looks back 32 tiles per step; C++20 concepts say what keeps and
+// what places.
 #include "../check.hpp"
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: compact: speed, half kept | TOO_SLOW | compulsory bytes an element
+// Fails: compact: speed, half kept | TOO_SLOW | compulsory bytes per element
 // On gpu: compact: speed, half kept | TOO_SLOW | some twenty times
 #include "lab.hpp"
 

@@ -1,6 +1,6 @@
 // Fails: compact: speed, half kept | TOO_SLOW | lanes at work
 // On gpu: compact: speed, half kept | TOO_SLOW |
-// The lanes of a warp bring a tile to shared memory side by side, and one of them packs it.
+// The lanes of a warp load a tile into shared memory side by side, and one of them packs it.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -8,16 +8,16 @@ constexpr int block_size = 256, warps = block_size / 32;
 constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = block_size * per_thread;
 constexpr unsigned all_lanes = 0xffffffff;
 
-// What a tile has told so far. State and count are one word: nobody can see only one of them, so
-// that no fence is needed.
+// The state of a tile: invalid, its aggregate, or its inclusive prefix. State and count are one
+// word, so that no thread can see only one of them and no fence is needed.
 using word = unsigned long long;
-enum state : unsigned { nothing, own, sum }; // its own count; the sum of its and all before it
+enum state : unsigned { nothing, own, sum }; // no count; its own; that of it and all before
 
 static __device__ word told(state s, int count) { return word(s) << 32 | unsigned(count); }
 static __device__ state state_of(word w) { return state(w >> 32); }
 static __device__ int count_of(word w) { return int(unsigned(w)); }
 
-// Scratch: a word a tile, and how many tiles have been taken.
+// Scratch: one word per tile, and how many tiles have been taken.
 struct board {
     volatile word *tiles;
     int *taken;
@@ -33,8 +33,8 @@ static board cleared_board(int n, void *scratch)
     return {tiles, reinterpret_cast<int *>(tiles + tiles_for(n))};
 }
 
-// A block takes its tile when it runs, so that every tile it may wait for is at work already,
-// whatever the order in which blocks are started.
+// A block takes its tile when it starts, so that the blocks of all earlier tiles are already
+// running, in whatever order blocks start.
 static __device__ int next_tile(const board &b)
 {
     __shared__ int t;
@@ -70,7 +70,7 @@ static __device__ block_counts add_up(int of_this_warp)
     return sums;
 }
 
-// How many elements are kept before tile t, found out by one warp: 32 tiles at a time.
+// Returns how many elements are kept before tile t. One warp looks at 32 tiles at a time.
 static __device__ int look_back(const board &b, int t)
 {
     int lane = threadIdx.x % 32, before = 0;
@@ -81,7 +81,7 @@ static __device__ int look_back(const board &b, int t)
         do {
             w = lane <= nearest ? b.tiles[nearest - lane] : told(sum, 0);
             sums = __ballot_sync(all_lanes, state_of(w) == sum);
-            // The lanes up to the first that has a sum; all where none has.
+            // The lanes up to the first with a prefix; all lanes if there is none.
             wanted = sums ^ (sums - 1);
         } while (__ballot_sync(all_lanes, state_of(w) == nothing) & wanted);
         int count = wanted >> lane & 1 ? count_of(w) : 0;
@@ -91,7 +91,7 @@ static __device__ int look_back(const board &b, int t)
     return before;
 }
 
-// How many elements are kept before this warp's, of which it keeps `of_this_warp`.
+// Returns how many elements are kept before this warp's; the warp keeps `of_this_warp`.
 static __device__ int kept_before(const board &b, int t, int of_this_warp)
 {
     __shared__ int before;
@@ -172,7 +172,7 @@ void unpack(const float *packed, const unsigned char *keep, float *out, int n, v
     unpack_tiles<<<tiles_for(n), block_size>>>(packed, keep, out, n, b);
 }
 
-// Leaves the sum of every tile on the board: where the rest begins is known only after the last.
+// Leaves every tile's prefix in its state: only after the last is it known where the rest begins.
 static __global__ void __launch_bounds__(block_size) count_tiles(const float *in, int n, board b)
 {
     float x[per_thread];
@@ -187,7 +187,7 @@ static __global__ void __launch_bounds__(block_size)
 {
     __shared__ float staged[warps][per_warp];
     float *mine = staged[threadIdx.x / 32], x[per_thread];
-    // From the last tile to the first: what was read last may still be in the L2.
+    // From the last tile to the first: the last tiles read may still be in the L2.
     int t = gridDim.x - 1 - blockIdx.x, lane = threadIdx.x % 32, kept = 0, others = 0;
     int first = first_of(t);
     load(in, n, first, x);

@@ -1,4 +1,4 @@
-// Fails: compact: speed, half kept | TOO_SLOW | bytes moved an element
+// Fails: compact: speed, half kept | TOO_SLOW | bytes moved per element
 // On gpu: compact: speed, half kept | TOO_SLOW |
 // One launch, in which every block counts what all blocks before it keep.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: compact: speed, few kept | TOO_SLOW | bytes loaded an element
+// Fails: compact: speed, few kept | TOO_SLOW | bytes loaded per element
 // On gpu: compact: speed, half kept | TOO_SLOW |
 // One launch of large tiles, each of which counts all tiles before it.
 #include "lab.hpp"

@@ -27,7 +27,7 @@ static __device__ int first_element()
     return blockIdx.x * tile + threadIdx.x / 32 * per_warp + threadIdx.x % 32;
 }
 
-// A row: how many of its 32 elements are kept, and how many of those before this lane's.
+// For a row: how many of its 32 elements are kept, and how many of those lie before this lane's.
 struct row_counts {
     int all = 0, before = 0;
 };
@@ -40,7 +40,7 @@ static __device__ row_counts count_row(bool keep)
     return row;
 }
 
-// A block: how many elements its warps keep, and how many of those before this warp.
+// For a block: how many elements its warps keep, and how many of those lie before this warp.
 struct block_counts {
     int all = 0, before = 0;
 };
@@ -121,7 +121,8 @@ static __global__ void place_back(const float *packed, const unsigned char *keep
     }
 }
 
-// Of the i elements before element i, those that are not kept lie before it in the rest.
+// The rest keeps its order: element i, if not kept, comes behind those of the i elements before it
+// that are not kept.
 static __global__ void place_both(const float *in, float *out, int n, const int *starts,
                                   const int *kept_count)
 {
@@ -137,7 +138,7 @@ static __global__ void place_both(const float *in, float *out, int n, const int 
     }
 }
 
-// An int a tile.
+// One int per tile.
 size_t compact_scratch(int n) { return sizeof(int) * tiles_for(n); }
 size_t unpack_scratch(int n) { return sizeof(int) * tiles_for(n); }
 size_t partition_scratch(int n) { return sizeof(int) * tiles_for(n); }

@@ -27,7 +27,7 @@ static int blocks_for(size_t elements, size_t a_block)
 // 256 bins of a warp: lane l counts the values l, l + 32, ... l + 224.
 class register_bins {
 public:
-    // One value a lane; who has none says `there` = false. All lanes must come.
+    // One value per lane; a lane without one passes `there` = false. All lanes must come.
     __device__ void count(const warp_tile &warp, unsigned value, bool there)
     {
         unsigned mine = warp.ballot(there); // lanes whose low five bits are my number

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 constexpr int threads = 128;
-constexpr int loads_until_full = 255 / 16; // 16 values a load
+constexpr int loads_until_full = 255 / 16; // 16 values per load
 
 // Four threads of a word are of four warps: lane l is in bank l, whatever it counts.
 struct byte_counters {

@@ -1,5 +1,5 @@
 // Right: A fixed grid whose blocks draw chunks of 16 KiB from a counter until none is left, so that
-// no block waits for a slow one; a column a lane.
+// no block waits for a slow one; one column per lane.
 #include "../check.hpp"
 #include "lab.hpp"
 

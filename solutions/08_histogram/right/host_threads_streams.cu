@@ -1,6 +1,6 @@
 // Right: Three host threads count a third each, on streams of their own that are joined by events;
-// columns a lane through cuda::atomic_ref of block scope; tiles in a grid-stride loop by a fixed
-// grid; errors are rethrown.
+// one column per lane through cuda::atomic_ref of block scope; tiles in a grid-stride loop by a
+// fixed grid; errors are rethrown.
 #include "../check.hpp"
 #include "lab.hpp"
 

@@ -67,7 +67,7 @@ static __device__ void add_parts(const unsigned *parts, int bin_count, unsigned 
 static __global__ void count_bytes(const unsigned char *in, size_t n, unsigned *parts,
                                    unsigned *bins)
 {
-    __shared__ unsigned counts[256][lanes]; // a column a lane
+    __shared__ unsigned counts[256][lanes]; // one column per lane
     for (int i = rank(); i < 256 * lanes; i += threads) counts[i / lanes][i % lanes] = 0;
     __syncthreads();
     auto count = [&](unsigned value) { atomicAdd(&counts[value][threadIdx.x], 1); };

@@ -1,5 +1,5 @@
 // Right: Lanes with equal values find each other by __match_any_sync, and one of them adds for all,
-// to a copy a warp; every kernel is a functor's, chosen by C++20 concepts, with std::span
+// to one copy per warp; every kernel is a functor's, chosen by C++20 concepts, with std::span
 // parameters on the host side.
 #include "../check.hpp"
 #include "lab.hpp"
@@ -133,7 +133,7 @@ void histogram_tiles(const unsigned char *image, int width, int height, int tile
     check_launch("count_tiles");
 }
 
-// One copy a block here, so the leaders of its warps meet and need an atomic.
+// One copy per block here, so the leaders of its warps meet and need an atomic.
 static __global__ void __launch_bounds__(threads)
     count_range(const float *in, int n, float low, float high, double width, int bin_count,
                 unsigned *bins)

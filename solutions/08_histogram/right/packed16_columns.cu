@@ -1,4 +1,4 @@
-// Right: Two 16-bit counters in a word, a column a lane, in dynamic shared memory; the block
+// Right: Two 16-bit counters in a word, one column per lane, in dynamic shared memory; the block
 // empties them before one can run over. The range's bins come from a subtraction rounded down.
 #include "../check.hpp"
 #include "lab.hpp"
@@ -9,7 +9,7 @@
 #include <cstdint>
 
 constexpr int threads = 512, words = 128; // words: of two bins each
-// Sixteen warps share a column; each adds at most 16 a round to one counter.
+// Sixteen warps share a column; each adds at most 16 per round to one counter.
 constexpr int rounds_until_full = 65535 / (threads / 32 * 16);
 
 static int blocks_for(size_t work)
@@ -93,12 +93,12 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
     check_launch("count_bytes");
 }
 
-// A block a tile. Rows of a tile begin anywhere, so pixels are loaded one by one.
+// One block per tile. Rows of a tile begin anywhere, so pixels are loaded one by one.
 static __global__ void __launch_bounds__(threads)
     count_tiles(const unsigned char *image, int width, int height, int tile, int across,
                 unsigned *bins)
 {
-    __shared__ unsigned counts[threads / 32][256]; // a copy a warp
+    __shared__ unsigned counts[threads / 32][256]; // one copy per warp
     const int left = blockIdx.x % across * tile, top = blockIdx.x / across * tile;
     const int cols = min(tile, width - left), rows = min(tile, height - top);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;

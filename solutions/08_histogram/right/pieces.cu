@@ -43,7 +43,7 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
     check_launch("count_bytes");
 }
 
-// A block a tile.
+// One block per tile.
 static __global__ void count_tiles(const unsigned char *image, int width, int height, int tile,
                                    int across, unsigned *bins)
 {

@@ -1,4 +1,4 @@
-// Fails: histogram: a small array | UNINITIALISED | added to what `bins` held
+// Fails: histogram: a small array | UNINITIALISED | added to the old contents of `bins`
 // On gpu: histogram: a small array | PARTIALLY_WRITTEN | never written
 // The bins are not set to 0: a second call counts on.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: histogram: speed, 90 % in one bin | TOO_SLOW | global atomics an element
+// Fails: histogram: speed, 90 % in one bin | TOO_SLOW | global atomics per element
 // On gpu: histogram: speed, 90 % in one bin | TOO_SLOW | times
 // Every thread goes on to its next byte, but adds to the bins themselves.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: histogram: speed, uniform | TOO_SLOW | bytes moved an element
+// Fails: histogram: speed, uniform | TOO_SLOW | bytes moved per element
 // On gpu: histogram: speed, uniform | TOO_SLOW |
 // Every thread has 256 bins of its own in local memory, which no atomic meets.
 #include "lab.hpp"

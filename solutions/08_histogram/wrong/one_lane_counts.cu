@@ -1,6 +1,6 @@
 // Fails: histogram: speed, uniform | TOO_SLOW | lanes at work
 // On gpu: histogram: speed, uniform | TOO_SLOW |
-// The lanes of a warp bring bytes to shared memory side by side, and one of them counts them.
+// The lanes of a warp load bytes into shared memory side by side, and one of them counts them.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -1,6 +1,6 @@
 // Fails: histogram_tiles: tiles of every size | LAUNCH_FAILED | at most 65535 blocks in y
 // On gpu: histogram_tiles: tiles of every size | LAUNCH_FAILED |
-// A block a tile, the rows of tiles in y.
+// One block per tile, the rows of tiles in y.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-// Fails: sum: a small array | UNINITIALISED | added to what
+// Fails: sum: a small array | UNINITIALISED | added to the old contents
 // On gpu: sum: a small array | WRONG_ANSWER |
 // Nobody sets *out to 0.
 #include "lab.hpp"

@@ -1,5 +1,5 @@
 // Right: a block first sorts its tile by 8 bits itself, as two stable sorts by 4 bits with a
-// counter for each thread and digit (no votes); where digits begin is seen in the sorted tile;
+// counter for each thread and digit (no votes); digits' starts are found in the sorted tile;
 // look-back.
 #include "../check.hpp"
 #include "lab.hpp"
@@ -14,7 +14,7 @@ constexpr int digits = 256, passes = 4, nibbles = 16;
 constexpr unsigned here = 1u << 30, upto = 1u << 31;
 
 // Sums of all before, over threads * each_has numbers in shared memory, of which a thread has
-// neighbours; `sums` is room for one number a thread. What came before must be seen by all.
+// neighbours; `sums` is room for one number per thread. What came before must be seen by all.
 template <int each_has, class T> static __device__ void scan(T *x, int *sums)
 {
     const int t = threadIdx.x;
@@ -96,7 +96,7 @@ static __global__ void count(const unsigned *keys, int n, int *totals, bool floa
     for (int i = threadIdx.x; i < passes * digits; i += threads) atomicAdd(totals + i, counts[i]);
 }
 
-// A block a pass: counts become the places of each digit's first key.
+// One block per pass: counts become the places of each digit's first key.
 static __global__ void add_up(int *totals)
 {
     __shared__ int x[digits], sums[threads];
@@ -134,7 +134,7 @@ static __global__ void __launch_bounds__(threads)
         if (i == valid - 1 || digit(i + 1) != digit(i)) m.end[digit(i)] = i + 1;
     }
     __syncthreads();
-    // A thread a digit.
+    // One thread per digit.
     unsigned mine = m.end[t] - m.start[t], before = 0;
     const size_t at = size_t(which) * digits + t;
     told[at] = mine | (which == 0 ? upto : here);

@@ -1,5 +1,5 @@
 // Right: all four passes are one cooperative launch with a fixed grid and grid.sync() between them;
-// peers are found by atomicOr of lane masks in shared memory; floats are turned on the way.
+// peers are found by atomicOr of lane masks in shared memory; floats' bits are flipped on the way.
 #include "../check.hpp"
 #include "lab.hpp"
 

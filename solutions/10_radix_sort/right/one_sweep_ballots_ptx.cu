@@ -1,5 +1,5 @@
-// Right: one kernel a pass with look-back; ranks by ballots; what tiles tell each other is loaded
-// and stored by inline PTX (ld.relaxed, st.relaxed), kind and count in one word.
+// Right: one kernel per pass with look-back; ranks by ballots; tile states are loaded and stored by
+// inline PTX (ld.relaxed, st.relaxed), state and count in one word.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -117,7 +117,7 @@ template <bool floats, bool pairs> __global__ __launch_bounds__(block) void swee
     }
     __syncthreads();
 
-    // A thread a digit.
+    // One thread per digit.
     int of_tile = 0;
     for (int k = 0; k < warps; ++k) {
         int c = counts[k][t];

@@ -1,4 +1,4 @@
-// Right: one sweep with 384 threads a block, peers by __match_any_sync, look-back by
+// Right: one sweep with 384 threads per block, peers by __match_any_sync, look-back by
 // cuda::atomic_ref, and keys staged in dynamic shared memory so that stores are in runs.
 #include "../check.hpp"
 #include "lab.hpp"

@@ -1,5 +1,5 @@
-// Right: three passes by digits of 11, 11 and 10 bits, so that two scratch arrays bring the result
-// home; one sweep a pass with 16-bit counters for each warp, peers by __match_any_sync, and
+// Right: three passes by digits of 11, 11 and 10 bits, so that two scratch arrays end in the input
+// array; one sweep per pass with 16-bit counters for each warp, peers by __match_any_sync, and
 // look-back by eight digits per thread. Runs are sorted by counting smaller keys with shuffles.
 // Schedules: late random
 #include "../check.hpp"
@@ -64,7 +64,7 @@ template <order o> __global__ void __launch_bounds__(threads)
         if (all[i] > 0) atomicAdd(t.totals + i, all[i]);
 }
 
-// A block a pass.
+// One block per pass.
 __global__ void __launch_bounds__(threads) scan_totals(tables t)
 {
     __shared__ unsigned sums[warps];
@@ -179,7 +179,7 @@ __global__ void sort_runs(unsigned *keys, int n)
         const unsigned other = warp.shfl(key, l);
         place += other < key || (other == key && l < lane);
     }
-    warp.sync(); // all have read before anyone writes: a shuffle orders no memory
+    warp.sync(); // all have read before any lane writes: a shuffle orders no memory
     if (i < n) keys[i - lane + place] = key;
 }
 

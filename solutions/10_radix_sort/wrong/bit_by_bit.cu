@@ -1,4 +1,4 @@
-// Fails: radix_sort: speed | TOO_SLOW | compulsory bytes a key
+// Fails: radix_sort: speed | TOO_SLOW | compulsory bytes per key
 // On gpu: radix_sort: speed | TOO_SLOW | times
 // As naive: right, and 32 times over the keys.
 #include "lab.hpp"
@@ -24,7 +24,7 @@ static __global__ void scan_blocks(int *x, int n, int *sums)
     __syncthreads();
     for (int distance = 1; distance < block_size; distance *= 2) {
         int left = t >= distance ? shared[t - distance] : 0;
-        __syncthreads(); // all have read before anyone writes
+        __syncthreads(); // all have read before any lane writes
         shared[t] += left;
         __syncthreads();
     }

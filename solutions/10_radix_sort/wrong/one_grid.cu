@@ -1,4 +1,4 @@
-// Fails: radix_sort: speed | TOO_SLOW | bytes moved a key
+// Fails: radix_sort: speed | TOO_SLOW | bytes moved per key
 // On gpu: radix_sort: speed | TOO_SLOW | times
 // One launch, which goes over the keys more than a hundred times.
 #include "lab.hpp"

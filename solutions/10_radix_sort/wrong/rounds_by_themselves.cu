@@ -9,7 +9,7 @@ constexpr int rows = 128, tile = 32 * rows, digits = 256;
 
 static __device__ int digit_of(unsigned key, int shift) { return key >> shift & (digits - 1); }
 
-// A warp a tile: counts[d * gridDim.x + t] of digit d in tile t.
+// One warp per tile: counts[d * gridDim.x + t] of digit d in tile t.
 static __global__ void count_tiles(const unsigned *keys, int n, int shift, int *counts)
 {
     __shared__ int here[digits];

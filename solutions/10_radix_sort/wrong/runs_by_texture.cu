@@ -1,4 +1,4 @@
-// Fails: sort_warps: speed | TOO_SLOW | bytes moved a key
+// Fails: sort_warps: speed | TOO_SLOW | bytes moved per key
 // On gpu: may pass - what all lanes of a warp fetch is a broadcast there
 // Each lane ranks its key among the run's by fetching all of them through a texture.
 #include "lab.hpp"

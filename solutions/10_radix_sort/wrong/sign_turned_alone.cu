@@ -1,4 +1,4 @@
-// Fails: radix_sort_floats: a few numbers | WRONG_ANSWER | the order is turned round
+// Fails: radix_sort_floats: a few numbers | WRONG_ANSWER | the order is reversed
 // Only the sign bit is changed.
 #include "lab.hpp"
 

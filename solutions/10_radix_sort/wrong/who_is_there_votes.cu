@@ -1,5 +1,5 @@
 // Fails: sort_warps: a few keys | OUT_OF_BOUNDS |
-// The mask is whoever happens to be there; who is not counts as a 0.
+// The mask is __activemask(); a lane that is missing counts as a 0.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

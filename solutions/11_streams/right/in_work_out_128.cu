@@ -1,4 +1,4 @@
-// Right: one stream for each engine (in, kernels, out), tied together by events a slot, with small
+// Right: one stream for each engine (in, kernels, out), ordered by events per slot, with small
 // first and last pieces; wrapped in RAII types and a macro that throws.
 #include "lab.hpp"
 
@@ -38,7 +38,7 @@ public:
     Event &operator=(const Event &) = delete;
     ~Event() { cudaEventDestroy(handle_); }
     void record(const Stream &s) const { CUDA_TRY(cudaEventRecord(handle_, s)); }
-    // An event that was never recorded holds nobody up.
+    // A wait for an event that was never recorded does not block.
     void block(const Stream &s) const { CUDA_TRY(cudaStreamWaitEvent(s, handle_, 0)); }
 
 private:

@@ -1,6 +1,6 @@
 // Fails: add_pipelined: streams in any order | UNINITIALISED | is an event missing
 // On gpu: may pass
-// A stream for the way in, one for all else, and no event between them.
+// One stream for the copies in, one for all else, and no event between them.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

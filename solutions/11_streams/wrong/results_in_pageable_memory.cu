@@ -1,6 +1,6 @@
 // Fails: add_pipelined: speed | TOO_SLOW | pageable memory
 // On gpu: add_pipelined: speed | TOO_SLOW | times
-// The result comes into a buffer from malloc: the copy into that is waited for.
+// The result is copied to a buffer from malloc, and the host waits for that copy.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

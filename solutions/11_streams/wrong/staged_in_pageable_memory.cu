@@ -1,6 +1,6 @@
 // Fails: add_pipelined: speed | TOO_SLOW | pageable memory
 // On gpu: add_pipelined: speed | TOO_SLOW | times
-// Each piece is first put into a buffer from malloc: a copy out of that is waited for.
+// Each piece is first put into a buffer from malloc, and the host waits for each copy from that.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

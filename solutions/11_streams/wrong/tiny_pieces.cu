@@ -1,6 +1,6 @@
 // Fails: add_pipelined: speed | TOO_SLOW | pieces are too small
 // On gpu: add_pipelined: speed | TIMEOUT | naive would need
-// Sixteen elements a piece.
+// Sixteen elements per piece.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

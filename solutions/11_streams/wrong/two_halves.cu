@@ -1,6 +1,6 @@
 // Fails: add_pipelined: speed | TOO_SLOW | The 2 pieces overlap as well as so few can
 // On gpu: may pass - half of both ways is hidden there too, and 1.43 times is what that can bring
-// Two pieces: a quarter of the work still stands alone at either end.
+// Two pieces: a quarter of the work still runs alone at either end.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

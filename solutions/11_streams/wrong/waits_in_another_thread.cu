@@ -71,7 +71,7 @@ void add_pipelined(const float *a_host, const float *b_host, float *c_host, int 
     if (n == 0) return;
     static cudaStream_t streams[4];
     for (cudaStream_t &s : streams)
-        if (!s) check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "making a stream");
+        if (!s) check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "creating a stream");
     float *a = static_cast<float *>(scratch), *b = a + n, *c = b + n;
     waiter other;
     const int each = n / 24 + 1;

@@ -189,7 +189,7 @@ template <bool all_rows> __global__ void pick(double *column, int n, int k, doub
         message[1 + i] = i == k ? 0 : column[i] / pivot;
 }
 
-// A block a column: the member's columns from the `first`-th on.
+// One block per column: the member's columns from the `first`-th on.
 template <bool all_rows> __global__ void update(hand h, int k, int first, const double *message)
 {
     if (message[0] < 0) return;

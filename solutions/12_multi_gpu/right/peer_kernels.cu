@@ -1,5 +1,5 @@
 // Right: kernels follow other devices' pointers where they may; the host looks at each pivot, one
-// wait a column; one host thread for all images; MPI messages go from hand to hand.
+// wait per column; one host thread for all images; MPI messages go from hand to hand.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -188,7 +188,7 @@ template <bool all_rows> __global__ void pick(double *column, int n, int k, doub
         message[1 + i] = i == k ? 0 : column[i] / pivot;
 }
 
-// A block a column: the member's columns from the `first`-th on.
+// One block per column: the member's columns from the `first`-th on.
 template <bool all_rows> __global__ void update(hand h, int k, int first, const double *message)
 {
     if (message[0] < 0) return;
@@ -267,7 +267,7 @@ void broadcast(float *const *buffers, int n, int devices)
     for (const queue &one : q) one.wait();
 }
 
-// One kernel a member where all can reach all; elsewhere copies do the same.
+// One kernel per member if all can access all; elsewhere copies do the same.
 void all_reduce(float *const *buffers, int n, int devices)
 {
     open_peers(devices);
@@ -313,7 +313,7 @@ void all_reduce(float *const *buffers, int n, int devices)
     for (const queue &one : q) one.wait();
 }
 
-// The host waits once a column, for the row of the pivot, and stops where there
+// The host waits once per column, for the row of the pivot, and stops where there
 // is none. What it has waited for needs no event.
 int eliminate(const double *augmented_host, int n, double *x_host, int devices)
 {

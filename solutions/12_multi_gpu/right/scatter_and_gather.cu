@@ -45,7 +45,7 @@ static void finish(const std::vector<stream> &all)
     for (const stream &s : all) check(cudaStreamSynchronize(s.at), "cudaStreamSynchronize");
 }
 
-// A copy from one member's memory to another's, in a stream of either.
+// Copies from one member's memory to another's, in a stream of either.
 template <class T>
 static void send(T *to, int receiver, const T *from, int sender, std::size_t n, const stream &s)
 {
@@ -67,7 +67,7 @@ static void enable_peers(int devices)
             use(i);
             cudaError_t error = cudaDeviceEnablePeerAccess(device_of(j), 0);
             if (error == cudaErrorPeerAccessAlreadyEnabled)
-                cudaGetLastError(); // no failure: it is to be forgotten
+                cudaGetLastError(); // no failure: clear it
             else
                 check(error, "cudaDeviceEnablePeerAccess");
         }

@@ -1,4 +1,4 @@
-// Fails: broadcast: what is sent | TOO_SLOW | and theirs are idle
+// Fails: broadcast: what is sent | TOO_SLOW | whose own links are idle
 #include "lab.hpp"
 
 static int device_of(int member)

@@ -1,4 +1,4 @@
-// Fails: broadcast: what is sent | TOO_SLOW | Those in NULL streams take turns
+// Fails: broadcast: what is sent | TOO_SLOW | Copies in NULL streams are serialised
 // A chain in pieces, whose copies no device's own stream holds.
 #include "lab.hpp"
 

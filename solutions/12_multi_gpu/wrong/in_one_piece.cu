@@ -1,4 +1,4 @@
-// Fails: broadcast: what is sent | TOO_SLOW | send it in pieces
+// Fails: broadcast: what is sent | TOO_SLOW | send the data in pieces
 #include "lab.hpp"
 
 static int device_of(int member)

@@ -1,4 +1,4 @@
-// Fails: eliminate: a few equations | WRONG_ANSWER | a negative number is not nothing
+// Fails: eliminate: a few equations | WRONG_ANSWER | a negative number can be a pivot
 #include "lab.hpp"
 
 int eliminate(const double *augmented_host, int n, double *x_host, int)

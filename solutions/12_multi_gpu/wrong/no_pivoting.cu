@@ -1,4 +1,4 @@
-// Fails: eliminate: pivots that are too small | WRONG_ANSWER | takes the first number for the pivot
+// Fails: eliminate: pivots that are too small | WRONG_ANSWER | the first number is taken for the pivot
 #include "lab.hpp"
 
 int eliminate(const double *augmented_host, int n, double *x_host, int)

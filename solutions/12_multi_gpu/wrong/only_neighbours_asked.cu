@@ -1,6 +1,6 @@
 // Fails: all_reduce: no access to each other | CUDA_ERROR | has no access to
 // On gpu: may pass - devices that reach their neighbours reach all others there
-// One kernel a part reads everybody's buffers where each member reaches the next.
+// One kernel per part reads all members' buffers, although each member only reaches the next.
 #include "lab.hpp"
 
 static int device_of(int member)

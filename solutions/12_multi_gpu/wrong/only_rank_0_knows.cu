@@ -1,5 +1,5 @@
 // Fails: eliminate_ranks: singular systems | WRONG_ANSWER | Rank 1 returned 0, where rank 0
-// Whether there is a solution the others are not told.
+// The others are not told whether there is a solution.
 #include "lab.hpp"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// Fails: all_reduce: any number of members | WRONG_ANSWER | added one neighbour's numbers
+// Fails: all_reduce: any number of members | WRONG_ANSWER | added only one neighbour's numbers
 #include "lab.hpp"
 
 static int device_of(int member)

@@ -1,4 +1,4 @@
-// Fails: broadcast: what is sent | TOO_SLOW | without it, copies go by way of the host
+// Fails: broadcast: what is sent | TOO_SLOW | without it, copies go through the host
 #include "lab.hpp"
 
 static int device_of(int member)

@@ -1,4 +1,4 @@
-// Fails: eliminate_ranks: every rank does its share | WRONG_ANSWER | it was not spared any
+// Fails: eliminate_ranks: every rank does its share | WRONG_ANSWER | it did all the work
 // A broadcast, and no more: every rank has the whole system, and solves it.
 #include "lab.hpp"
 

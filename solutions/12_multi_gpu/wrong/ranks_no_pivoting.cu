@@ -1,5 +1,5 @@
-// Fails: eliminate_ranks: a tiny first pivot, and an ill-conditioned system | WRONG_ANSWER | when
-// the rows stay where they are No pivoting: row k is the pivot's, whatever it holds.
+// Fails: eliminate_ranks: a tiny first pivot, and an ill-conditioned system | WRONG_ANSWER | 1e-20
+// No pivoting: row k is the pivot's, whatever it holds.
 #include "lab.hpp"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// Fails: broadcast: work that comes late | WRONG_ANSWER | what the one before it held at first
+// Fails: broadcast: work that comes late | WRONG_ANSWER | the original contents of the one before it
 // On gpu: may pass - whoever sends first may still be first
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: merge_images: a share for each | TOO_SLOW | whatever the thread that made it
+// Fails: merge_images: a share for each | TOO_SLOW | whatever the thread that started it
 #include "lab.hpp"
 
 #include <thread>

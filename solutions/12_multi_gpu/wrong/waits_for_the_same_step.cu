@@ -1,6 +1,6 @@
 // Fails: all_reduce: speed | TOO_SLOW | was recorded again since
 // On gpu: may pass - the ring is slow then, and naive is slower
-// A ring in which everyone but the first waits for what its neighbour does in the same step.
+// A ring in which every member but the first waits for its neighbour's same step.
 #include "lab.hpp"
 
 static int device_of(int member)

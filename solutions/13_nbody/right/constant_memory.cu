@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-constexpr int threads = 64, per_thread = 4, bodies_a_block = threads * per_thread;
+constexpr int threads = 64, per_thread = 4, bodies_per_block = threads * per_thread;
 constexpr int tile = 2048; // 32 KiB, half of what constant memory there is
 
 __constant__ float4 pulling[tile];
@@ -28,7 +28,7 @@ static __global__ __launch_bounds__(threads) void pull_of_tile(const float4 *poi
                                                                int n, int count, float eps2,
                                                                bool first_tile)
 {
-    const int i0 = blockIdx.x * bodies_a_block + threadIdx.x;
+    const int i0 = blockIdx.x * bodies_per_block + threadIdx.x;
     float4 me[per_thread], a[per_thread];
 #pragma unroll
     for (int k = 0; k < per_thread; ++k) {
@@ -59,8 +59,8 @@ static void pull_all(const float4 *points, float4 *acc, int n, float softening)
         check(cudaMemcpyToSymbolAsync(pulling, points + first, count * sizeof(float4), 0,
                                       cudaMemcpyDeviceToDevice),
               "filling constant memory");
-        pull_of_tile<<<blocks(n, bodies_a_block), threads>>>(points, acc, n, count,
-                                                             softening * softening, first == 0);
+        pull_of_tile<<<blocks(n, bodies_per_block), threads>>>(points, acc, n, count,
+                                                               softening * softening, first == 0);
         check_launch("pull_of_tile");
     }
 }

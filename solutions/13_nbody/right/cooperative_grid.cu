@@ -10,8 +10,8 @@
 
 namespace cg = cooperative_groups;
 
-constexpr int T = 96; // threads a block: three warps
-constexpr int B = 4;  // bodies a thread
+constexpr int T = 96; // threads per block: three warps
+constexpr int B = 4;  // bodies per thread
 constexpr int bodies_per_block = T * B;
 
 // The pull at bodies group * bodies_per_block + ... ; all threads of the block come here.

@@ -1,5 +1,5 @@
-// Right: turned round: a warp has eight bodies, its lanes each sum over a 32nd of those that pull,
-// and shuffles add up; a step is a graph, captured from a stream.
+// Right: the other way round: a warp has eight bodies, its lanes each sum over a 32nd of those that
+// pull, and shuffles add up; a step is a graph, captured from a stream.
 #include "../check.hpp"
 #include "lab.hpp"
 

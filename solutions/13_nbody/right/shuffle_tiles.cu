@@ -1,5 +1,5 @@
 // Right: no shared memory at all; a warp keeps 32 bodies in its registers and passes them round by
-// shuffles, four pulled bodies a lane.
+// shuffles, four pulled bodies per lane.
 #include "../check.hpp"
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: accelerations: speed | TOO_SLOW | exact divisions and roots an interaction: 2
+// Fails: accelerations: speed | TOO_SLOW | exact divisions and roots per interaction: 2
 // On gpu: accelerations: speed | TOO_SLOW | times
 // Tiles, and in each interaction an exact root and an exact division.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: step: one step of a few bodies | WRONG_ANSWER | places were moved before the first kick
+// Fails: step: one step of a few bodies | WRONG_ANSWER | positions were changed before the first kick
 // `advance` drifts by the old velocity, and kicks after it.
 #include "lab.hpp"
 

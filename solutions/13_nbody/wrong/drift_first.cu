@@ -1,4 +1,4 @@
-// Fails: step: one step of a few bodies | WRONG_ANSWER | Places were moved before the kick
+// Fails: step: one step of a few bodies | WRONG_ANSWER | Positions were changed before the kick
 // Euler's method: both by what was known at the beginning of the step.
 #include "lab.hpp"
 

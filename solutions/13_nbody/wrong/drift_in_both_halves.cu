@@ -1,4 +1,4 @@
-// Fails: step: one step of a few bodies | WRONG_ANSWER | moved in both halves
+// Fails: step: one step of a few bodies | WRONG_ANSWER | changed in both halves
 // The same kernel for both halves, and the same drift.
 #include "lab.hpp"
 

@@ -1,6 +1,6 @@
-// Fails: accelerations: speed | TOO_SLOW | operations in double an interaction
+// Fails: accelerations: speed | TOO_SLOW | operations in double per interaction
 // On gpu: accelerations: speed | TOO_SLOW | no exact root
-// Right, and as precise as nobody asked for.
+// Right, and more precise than required.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

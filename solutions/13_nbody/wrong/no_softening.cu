@@ -1,4 +1,4 @@
-// Fails: accelerations: a few bodies | WRONG_ANSWER | no number
+// Fails: accelerations: a few bodies | WRONG_ANSWER | not a number
 // A body's pull on itself: infinitely strong, along a way of 0.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: step: one step of a few bodies | WRONG_ANSWER | by the pull from before it
+// Fails: step: one step of a few bodies | WRONG_ANSWER | uses the pull from before it
 // The accelerations are not computed anew between drift and kick.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: accelerations: speed | TOO_SLOW | accesses an interaction
+// Fails: accelerations: speed | TOO_SLOW | accesses per interaction
 // On gpu: accelerations: speed | TOO_SLOW |
 // A tile in shared memory, of which each thread reads every body by atomics that add nothing.
 #include "lab.hpp"

@@ -1,5 +1,5 @@
 // Fails: accelerations: a few bodies | WRONG_ANSWER | belongs to another
-// Two bodies a thread: side by side where they are read, a block apart where they are stored.
+// Two bodies per thread: side by side where they are read, a block apart where they are stored.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

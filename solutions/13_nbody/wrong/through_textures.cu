@@ -1,4 +1,4 @@
-// Fails: accelerations: speed | TOO_SLOW | sectors an interaction
+// Fails: accelerations: speed | TOO_SLOW | sectors per interaction
 // On gpu: may pass - the caches have what all lanes of a warp want
 // A fast formula, and every warp fetches all bodies through a texture for itself.
 #include "lab.hpp"

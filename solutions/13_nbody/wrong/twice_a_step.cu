@@ -1,4 +1,4 @@
-// Fails: step: speed | TOO_SLOW | multiplications an interaction
+// Fails: step: speed | TOO_SLOW | multiplications per interaction
 // On gpu: may pass - a single step has two pulls in any case, and the caches have the bodies
 // Each step begins by computing what the one before had ended with.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: accelerations: speed | TOO_SLOW | sectors an interaction: 0.03
+// Fails: accelerations: speed | TOO_SLOW | sectors per interaction: 0.03
 // On gpu: may pass - the caches have what all lanes of a warp want
 // A fast formula, and every warp reads all bodies from global memory for itself.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: accelerations: a few bodies | WRONG_ANSWER | The velocities were taken for the places
+// Fails: accelerations: a few bodies | WRONG_ANSWER | The velocities were taken for the positions
 // The wrong three of a body's seven floats.
 #include "lab.hpp"
 

@@ -1,5 +1,5 @@
 // Fails: step: one step of a few bodies | WRONG_ANSWER | The kick before the drift was a whole one
-// One kick a step looks as if it were the same in the end.
+// One kick per step looks as if it were the same in the end.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -1,5 +1,5 @@
 // Right: an upload is a graph captured from a stream; sums end with a grid barrier instead of
-// atomics; managed pages are copied, not fetched; what is measured has a stream of its own.
+// atomics; managed pages are copied, not fetched; the measured copies have a stream of their own.
 #include "../check.hpp"
 #include "lab.hpp"
 

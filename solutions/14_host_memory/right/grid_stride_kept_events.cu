@@ -1,5 +1,5 @@
 // Right: grid-stride loops over 2 blocks per multiprocessor, sums in one reading, events that are
-// made once and kept.
+// created once and kept.
 #include "../check.hpp"
 #include "lab.hpp"
 

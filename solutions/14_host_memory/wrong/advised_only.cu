@@ -1,4 +1,4 @@
-// Fails: scale_managed: speed | TOO_SLOW | cudaMemPrefetchAsync brings
+// Fails: scale_managed: speed | TOO_SLOW | cudaMemPrefetchAsync moves
 // On gpu: scale_managed: speed | TOO_SLOW |
 // Advice says where pages should be; it moves none.
 #include "lab.hpp"

@@ -1,6 +1,6 @@
 // Fails: time_copy_ms: call after call | RESOURCE_LIMIT | 2 streams and events more
 // On gpu: may pass - nobody counts events there
-// Each call makes two events and destroys neither.
+// Each call creates two events and destroys neither.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-// Fails: scale_managed: speed | TOO_SLOW | compulsory bytes an element
+// Fails: scale_managed: speed | TOO_SLOW | compulsory bytes per element
 // On gpu: may pass - nothing there tells what a kernel wrote
 // The host scales managed memory. A kernel, for which all of it is prefetched, multiplies and
 // writes nothing.

@@ -1,4 +1,4 @@
-// Fails: sum_mapped: several passes | WRONG_ANSWER | as far as float goes
+// Fails: sum_mapped: several passes | WRONG_ANSWER | the precision of float
 // The powers are rounded to float before they are added up.
 #include "lab.hpp"
 

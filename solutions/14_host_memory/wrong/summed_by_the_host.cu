@@ -1,6 +1,6 @@
-// Fails: sum_mapped: speed | TOO_SLOW | multiplications by kernels, an element: 0
+// Fails: sum_mapped: speed | TOO_SLOW | multiplications by kernels per element: 0
 // On gpu: may pass - a host is fast enough for what lies with it
-// The host adds up what lies with it, and a kernel brings the sums.
+// The host adds up the values, and a kernel stores the sums.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-// Fails: time_copy_ms: by events | WRONG_ANSWER | one copy more
+// Fails: time_copy_ms: by events | WRONG_ANSWER | one copy too many
 // On gpu: may pass - one copy more of ten is within what a GPU may vary by
 // The first event is in front of the copy that was to warm up.
 #include "lab.hpp"

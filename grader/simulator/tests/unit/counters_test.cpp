@@ -38,7 +38,7 @@ shared_counts shared_pattern(int step, int vector, bool store, int lanes = 32,
 
 } // namespace
 
-TEST_CASE("coalesced loads and stores move four sectors a request")
+TEST_CASE("coalesced loads and stores move four sectors per request")
 {
     const int n = 4096;
     buffer<float> a(std::vector<float>(n, 1)), b(std::vector<float>(n, 1)), c(std::size_t{n});
@@ -125,7 +125,7 @@ TEST_CASE("the instructions of the block that executes most are counted")
     CHECK(counted().busiest_block_instructions + 15 * idle == all);
 }
 
-TEST_CASE("bank conflicts of four bytes a lane")
+TEST_CASE("bank conflicts of four bytes per lane")
 {
     CHECK(shared_pattern(4, 1, false).wavefronts == 1);
     CHECK(shared_pattern(8, 1, false).wavefronts == 2);
@@ -138,7 +138,7 @@ TEST_CASE("bank conflicts of four bytes a lane")
     CHECK(shared_pattern(4, 1, true).ideal_wavefronts == 1);
 }
 
-TEST_CASE("bank conflicts of eight and sixteen bytes a lane")
+TEST_CASE("bank conflicts of eight and sixteen bytes per lane")
 {
     CHECK(shared_pattern(8, 2, false).wavefronts == 2);
     CHECK(shared_pattern(8, 2, false).ideal_wavefronts == 2);

@@ -1,4 +1,4 @@
-// Fails: twice: coalesced | TOO_SLOW | 8.0 sectors a request
+// Fails: twice: coalesced | TOO_SLOW | 8.0 sectors per request
 // On gpu: may pass - two passes there may still be twice as fast as the naive one
 // Threat F57: Loads by copies of fewer bytes than they write, far apart, as if that cost nothing.
 #include "lab.hpp"

@@ -1,7 +1,9 @@
-// Lab 08, rung 4: a copy of the counts for each warp, so that warps do not meet.
+// Lab 08, rung 5: one column per lane. Lanes of a warp cannot collide, whatever they count.
 //
-// New: copies_of, in place of rung 3's one copy; the copies are added up when all have counted.
-// Lanes of one warp still meet, in a count or in a bank.
+// New: columns_of, in place of rung 4's copies_of: the copies of a bin stand side by side, 32 of
+// them where they fit, and a copy belongs to a lane instead of a warp. A row of 32 counters lies in
+// the 32 banks of shared memory, so each lane has a bank of its own. Blocks have become larger, as
+// all warps of a block share the 32 KiB.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -10,8 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 
-constexpr int row_bytes = 512; // what a warp loads at once: 16 bytes a lane
-constexpr int block_size = 256, warps_a_block = block_size / 32;
+constexpr int row_bytes = 512; // one load of a warp: 16 bytes per lane
 
 static int multiprocessors()
 {
@@ -20,7 +21,7 @@ static int multiprocessors()
     return count;
 }
 
-// As many blocks as run at a time: more would only bring more counts to add up.
+// As many blocks as run at a time: more would only produce more counts to add up.
 template <class K> static int resident_blocks(K kernel, int block_size)
 {
     int blocks = 0;
@@ -55,6 +56,8 @@ static __device__ void for_each_of_mine(const T *in, size_t n, rows_of r, W whol
         single(in[j < r.head ? j : j + in_rows]);
 }
 
+constexpr int sum_threads = 256;
+
 // CUDA adds 64 bits atomically for unsigned numbers only; the bits of the sum are the same.
 static __device__ void add_to(long long *out, long long x)
 {
@@ -72,7 +75,7 @@ static __device__ long long sum_of_warp(long long x)
 // of the warps and the sum of these.
 static __device__ long long sum_of_block(long long x)
 {
-    constexpr int warps = block_size / 32;
+    constexpr int warps = sum_threads / 32;
     __shared__ long long sums[warps];
     x = sum_of_warp(x);
     if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = x;
@@ -96,54 +99,62 @@ void sum(const int *in, long long *out, int n)
     check(cudaMemsetAsync(out, 0, sizeof *out), "clearing the sum");
     if (n == 0) return;
     rows_of r(in, n);
-    size_t useful = r.rows / (block_size / 32) + 1;
-    int blocks = std::min<size_t>(resident_blocks(add_rows, block_size), useful);
-    add_rows<<<blocks, block_size>>>(in, n, r, out);
+    size_t useful = r.rows / (sum_threads / 32) + 1;
+    int blocks = std::min<size_t>(resident_blocks(add_rows, sum_threads), useful);
+    add_rows<<<blocks, sum_threads>>>(in, n, r, out);
     check_launch("add_rows");
 }
 
-// The counts of a block: so many copies, one behind the other, and a warp adds to its own, or where
-// there are fewer, to one that it shares with some others.
-struct copies_of {
+// The counts of a block: each bin has `columns` counters side by side, and a lane adds to its own.
+// With 32 columns no two lanes of a warp use the same bank, whatever they count.
+struct columns_of {
     unsigned *counts;
-    int bins, copies;
-    __device__ unsigned *bin(int b) const { return counts + threadIdx.x / 32 % copies * bins + b; }
-    __device__ void clear() const
+    int columns;
+    __device__ unsigned *bin(int b) const
     {
-        for (int i = threadIdx.x; i < bins * copies; i += block_size) counts[i] = 0;
+        return counts + b * columns + (threadIdx.x & (columns - 1));
+    }
+    __device__ void clear(int bins) const
+    {
+        for (int i = threadIdx.x; i < bins * columns; i += blockDim.x) counts[i] = 0;
         __syncthreads();
     }
     // Calls add(b, count) for the bins that fall to this thread, when all have counted.
-    template <class A> __device__ void add_up(A add) const
+    template <class A> __device__ void add_up(int bins, A add) const
     {
         __syncthreads();
-        for (int b = threadIdx.x; b < bins; b += block_size) {
+        for (int b = threadIdx.x; b < bins; b += blockDim.x) {
             unsigned sum = 0;
-            for (int k = 0; k < copies; ++k) sum += counts[k * bins + b];
+            // Threads begin in different columns, or they would all use one bank.
+#pragma unroll 4 // 32 at once would cost registers, and so threads
+            for (int k = 0; k < columns; ++k)
+                sum += counts[b * columns + ((k + threadIdx.x) & (columns - 1))];
             add(b, sum);
         }
     }
 };
 
-static __device__ void count_bytes(const copies_of &mine, unsigned word)
+static __device__ void count_bytes(const columns_of &mine, unsigned word)
 {
     for (int k = 0; k < 4; ++k) atomicAdd(mine.bin(word >> 8 * k & 255), 1);
 }
 
-static __device__ void count_row(const copies_of &mine, uint4 v)
+static __device__ void count_row(const columns_of &mine, uint4 v)
 {
     for (unsigned word : {v.x, v.y, v.z, v.w}) count_bytes(mine, word);
 }
 
+constexpr int block_size = 512;
+
 static __global__ void count_rows(const unsigned char *in, size_t n, rows_of r, unsigned *bins)
 {
-    __shared__ unsigned counts[256 * warps_a_block];
-    copies_of mine{counts, 256, warps_a_block};
-    mine.clear();
+    __shared__ unsigned counts[256 * 32];
+    columns_of mine{counts, 32};
+    mine.clear(256);
     for_each_of_mine<uint4>(
         in, n, r, [&](uint4 v) { count_row(mine, v); },
         [&](unsigned char v) { atomicAdd(mine.bin(v), 1); });
-    mine.add_up([&](int b, unsigned sum) {
+    mine.add_up(256, [&](int b, unsigned sum) {
         if (sum > 0) atomicAdd(&bins[b], sum);
     });
 }
@@ -159,21 +170,23 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
     check_launch("count_rows");
 }
 
-// A block counts a tile, or its share of the tile's rows where tiles are few. Of each row it looks
-// at the 16-byte pieces between boundaries that hold some of it.
+constexpr int tile_threads = 256, tile_columns = 8; // clearing 32 columns does not pay for a tile
+
+// A block counts a tile, or a share of its rows if there are few tiles. It loads all 16-byte pieces
+// that contain a part of a row.
 static __global__ void count_tiles(const unsigned char *image, int width, int height, int tile,
                                    int across, unsigned *bins)
 {
-    __shared__ unsigned counts[256 * warps_a_block];
-    copies_of mine{counts, 256, warps_a_block};
-    mine.clear();
+    __shared__ unsigned counts[256 * tile_columns];
+    columns_of mine{counts, tile_columns};
+    mine.clear(256);
     int left = blockIdx.x % across * tile, top = blockIdx.x / across * tile;
     int columns = min(tile, width - left), rows = min(tile, height - top);
     int first = (long long)rows * blockIdx.y / gridDim.y;
     int last = (long long)rows * (blockIdx.y + 1) / gridDim.y;
     int pieces = (columns + 30) / 16; // of a row, wherever it begins
     const unsigned char *end = image + size_t(width) * height;
-    for (int i = threadIdx.x; i < (last - first) * pieces; i += block_size) {
+    for (int i = threadIdx.x; i < (last - first) * pieces; i += tile_threads) {
         const unsigned char *row = image + size_t(top + first + i / pieces) * width + left;
         const unsigned char *piece = row - reinterpret_cast<uintptr_t>(row) % 16 + i % pieces * 16;
         int from = max(int(row - piece), 0), to = min(int(row + columns - piece), 16);
@@ -187,7 +200,7 @@ static __global__ void count_tiles(const unsigned char *image, int width, int he
             if (k >= from && k < to) atomicAdd(mine.bin(words[k / 4] >> k % 4 * 8 & 255), 1);
     }
     unsigned *of_tile = bins + size_t(blockIdx.x) * 256;
-    mine.add_up([&](int b, unsigned sum) {
+    mine.add_up(256, [&](int b, unsigned sum) {
         if (gridDim.y == 1)
             of_tile[b] = sum;
         else if (sum > 0)
@@ -203,7 +216,7 @@ void histogram_tiles(const unsigned char *image, int width, int height, int tile
     int shares = std::clamp(blocks_wanted / tiles, 1, std::min(tile, height));
     if (shares > 1)
         check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * 256 * tiles), "clearing the bins");
-    count_tiles<<<dim3(tiles, shares), block_size>>>(image, width, height, tile, across, bins);
+    count_tiles<<<dim3(tiles, shares), tile_threads>>>(image, width, height, tile, across, bins);
     check_launch("count_tiles");
 }
 
@@ -217,14 +230,14 @@ struct range {
     }
 };
 
-constexpr int most_counters = 8192; // of a block
+constexpr int max_counters = 256 * 32; // of a block
 
 static __global__ void count_range(const float *in, int n, rows_of r, range all, int bin_count,
-                                   int copies, unsigned *bins)
+                                   int columns, unsigned *bins)
 {
-    __shared__ unsigned counts[most_counters];
-    copies_of mine{counts, bin_count, copies};
-    mine.clear();
+    __shared__ unsigned counts[max_counters];
+    columns_of mine{counts, columns};
+    mine.clear(bin_count);
     auto count = [&](float x) {
         if (all.holds(x)) atomicAdd(mine.bin(all.bin(x)), 1);
     };
@@ -232,7 +245,7 @@ static __global__ void count_range(const float *in, int n, rows_of r, range all,
         for (float x : {v.x, v.y, v.z, v.w}) count(x);
     };
     for_each_of_mine<float4>(in, n, r, count_four, count);
-    mine.add_up([&](int b, unsigned sum) {
+    mine.add_up(bin_count, [&](int b, unsigned sum) {
         if (sum > 0) atomicAdd(&bins[b], sum);
     });
 }
@@ -242,10 +255,11 @@ void histogram_range(const float *in, int n, float low, float high, int bin_coun
     check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * bin_count), "clearing the bins");
     if (n == 0) return;
     rows_of r(in, n);
-    int copies = std::min(warps_a_block, most_counters / bin_count);
+    int columns = 32;
+    while (columns * bin_count > max_counters) columns /= 2;
     size_t useful = r.rows / (block_size / 32) + 1;
     int blocks = std::min<size_t>(resident_blocks(count_range, block_size), useful);
     range all{low, high, (high - low) / bin_count};
-    count_range<<<blocks, block_size>>>(in, n, r, all, bin_count, copies, bins);
+    count_range<<<blocks, block_size>>>(in, n, r, all, bin_count, columns, bins);
     check_launch("count_range");
 }

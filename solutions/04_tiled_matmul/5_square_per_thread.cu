@@ -1,8 +1,8 @@
-// Lab 04, rung 5: a thread computes 8 x 8 elements. Sixteen floats, read as four float4, make
-// sixty-four multiply-adds.
+// Lab 04, rung 5: a thread computes 8 x 8 elements. Sixteen floats, read as four float4, serve 64
+// multiply-adds.
 //
-// New: sums[own][own] in place of a column. With it, so that the sixteen floats are four float4, A
-// stands on its side in shared memory and rows are padded; and a thread brings four floats of each
+// New: sums[own][own] in place of a column. With it A is transposed in shared memory and rows are
+// padded, so that the sixteen floats are four float4; and a thread copies four floats of each
 // matrix, all loaded before the first is stored. There is still one buffer.
 #include "../check.hpp"
 #include "lab.hpp"
@@ -10,13 +10,13 @@
 #include <cuda_runtime.h>
 
 constexpr int tile = 128; // rows and columns of C that a block computes
-constexpr int depth = 8;  // terms of every sum that one step brings
+constexpr int depth = 8;  // terms of every sum that one step loads
 constexpr int own = 8;    // rows, and columns, of the elements that a thread computes
 constexpr int block_size = tile * tile / (own * own);
-constexpr int brought = tile * depth / block_size; // floats of A, and of B, that a thread brings
+constexpr int brought = tile * depth / block_size; // floats of A, and of B, that a thread loads
 
-// A stands on its side, so that the rows a thread needs are neighbours. Four floats more a row keep
-// float4 aligned, and put most of what a warp stores there into different banks.
+// A is transposed, so that the rows a thread needs are neighbours. Four floats of padding per row
+// keep float4 aligned and spread most stores of a warp over different banks.
 struct slices {
     float a[depth][tile + 4], b[depth][tile + 4];
 };
@@ -29,8 +29,8 @@ static __device__ void load4(float *to, const float *from)
     *reinterpret_cast<float4 *>(to) = *reinterpret_cast<const float4 *>(from);
 }
 
-// Where a thread's n-th row or column is: 4 together, the next 4 half a tile further on. So the
-// float4 that 16 threads read at once are neighbours.
+// The position of a thread's n-th row or column: 4 together, the next 4 half a tile further on. So
+// the float4 that 16 threads read at once are neighbours.
 static __device__ int of_thread(int thread, int n)
 {
     return thread * 4 + n % 4 + n / 4 * (tile / 2);
@@ -45,7 +45,7 @@ static __global__ void __launch_bounds__(block_size, 2)
     int top = blockIdx.y * tile, left = blockIdx.x * tile;
     float sums[own][own] = {};
     for (int first = 0; first < k; first += depth) {
-        // As many loads as possible are on their way before the first is waited for.
+        // As many loads as possible are in flight before the first is waited for.
         float from_a[brought], from_b[brought];
 #pragma unroll
         for (int n = 0; n < brought; ++n) {

@@ -1,16 +1,16 @@
 // Lab 04, rung 4: a thread computes eight elements of a column, so that a float of B, once in a
 // register, serves eight sums.
 //
-// New: sums[own] in place of one sum. With it a thread brings one place and computes others, so
-// that its number is split in two ways, and tiles are no squares any more: 64 x 8 of A, 8 x 64 of
-// B. There is one buffer, as in rung 2: the gain is that of the sums alone.
+// New: sums[own] in place of one sum. With it a thread loads one element and computes others, so
+// that its number is split in two ways, and tiles are no longer square: 64 x 8 of A, 8 x 64 of B.
+// There is one buffer, as in rung 2, so the gain comes from the sums alone.
 #include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 constexpr int tile = 64; // rows and columns of C that a block computes
-constexpr int depth = 8; // terms of every sum that one step brings
+constexpr int depth = 8; // terms of every sum that one step loads
 constexpr int own = 8;   // elements of a column that a thread computes
 constexpr int block_size = tile * tile / own;
 static_assert(block_size == tile * depth, "each thread brings one element of A and one of B");
@@ -22,7 +22,7 @@ static __global__ void __launch_bounds__(block_size)
                    int l)
 {
     __shared__ float a[tile][depth], b[depth][tile];
-    // Two views of the same threads: what each brings, and what each computes.
+    // Two views of the same threads: the elements each loads, and those it computes.
     int a_row = threadIdx.x / depth, a_term = threadIdx.x % depth;
     int b_term = threadIdx.x / tile, b_col = threadIdx.x % tile;
     int own_row = threadIdx.x / tile * own, own_col = threadIdx.x % tile;
