@@ -107,3 +107,28 @@ void predict(const access_pattern *patterns_host, prediction *out_host, int coun
         }
     }
 }
+
+void resident_blocks(const block_needs *blocks_host, int *resident_host, int count,
+                     sm_limits limits)
+{
+    for (int i = 0; i < count; ++i) {
+        // TODO 9 (resident_blocks: threads and blocks): resident_host[i] must
+        // be how many blocks like blocks_host[i] fit by their warps, and no more
+        // than limits.blocks.
+
+        // TODO 10 (resident_blocks: registers): resident_host[i] must also be
+        // no more than fit by their registers.
+
+        // TODO 11 (resident_blocks: shared memory): Nor more than fit by their
+        // shared memory.
+    }
+}
+
+void warps_to_hide_latency(const memory_demand *demands_host, int *warps_host, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        // TODO 12 (warps_to_hide_latency): warps_host[i] must be the smallest
+        // number of warps per SM that have as many bytes in flight as the memory
+        // delivers during its latency.
+    }
+}
