@@ -86,29 +86,32 @@ static counted_gate by_loads_and_stores()
                    });
 }
 
-// 1024 threads with 32 floats each, which is more than helps, have two blocks here.
-constexpr double least_share = 1.5;
-
-// Not timed: a misaligned offset costs a few per cent where caches are large.
-static speed_gates offset_gates(int offset)
+static counted_gate bytes_loaded_a_thread(double min)
 {
-    speed_gates gates;
-    gates.counted = {by_loads_and_stores(),
-                     sectors_an_element(false, offset, 0.27),
-                     sectors_an_element(true, offset, 0.13),
-                     used_by_loads(0.97),
-                     used_by_stores(0.97),
-                     lanes_at_work(),
-                     blocks_share(least_share)};
+    return at_least(
+        "bytes loaded a thread", {min}, "",
+        "A thread that has only two floats on their way waits for them most of the time.",
+        [](const counted &c) { return c.threads ? double(c.load_bytes) / double(c.threads) : 0; });
+}
+
+// Returns these gates among those that each counted case has.
+static std::vector<counted_gate> gated(std::vector<counted_gate> gates)
+{
+    gates.insert(gates.begin(), by_loads_and_stores());
+    gates.push_back(lanes_at_work());
+    // 1024 threads with 32 floats each, which is more than helps, have two blocks here.
+    gates.push_back(blocks_share(1.5));
     return gates;
 }
 
-static counted_gate bytes_loaded_a_thread(double least)
+// Not timed: a misaligned offset costs a few per cent where caches are large.
+static void race_offset(sum_of what, int offset)
 {
-    return at_least(
-        "bytes loaded a thread", {least}, "",
-        "A thread that has only two floats on their way waits for them most of the time.",
-        [](const counted &c) { return c.threads ? double(c.load_bytes) / double(c.threads) : 0; });
+    speed_gates gates;
+    gates.counted =
+        gated({sectors_an_element(false, offset, 0.27), sectors_an_element(true, offset, 0.13),
+               used_by_loads(0.97), used_by_stores(0.97)});
+    race(sums_at(what, offset), gates);
 }
 
 CORRECTNESS_CASE("scale_columns: a small matrix", 0.5) { try_scale(3, 5); }
@@ -155,14 +158,13 @@ SPEED_CASE("scale_columns: speed", 4.5, 10)
     speed_gates gates;
     gates.speedup = 3;
     gates.copy = {0.45, 0.65, 0.90}; // one float a thread, coalesced: 58 % on an H200
-    gates.counted = {
-        by_loads_and_stores(), used_by_loads(0.95), used_by_stores(0.95),
-        // 12 with a factor for each element; a sector for each loads and stores 64.
-        moved_bytes(
-            "an element", [] { return double(raced_rows()) * raced_cols; }, {24},
-            "Lanes that ask for one element have a sector to themselves. Let each lane of a warp "
-            "handle another element of a row."),
-        lanes_at_work(), blocks_share(least_share)};
+    gates.counted = gated(
+        {used_by_loads(0.95), used_by_stores(0.95),
+         // 12 with a factor for each element; a sector for each loads and stores 64.
+         moved_bytes(
+             "an element", [] { return double(raced_rows()) * raced_cols; }, {24},
+             "Lanes that ask for one element have a sector to themselves. Let each lane of a warp "
+             "handle another element of a row.")});
     gates.too_slow = "Do the lanes of a warp handle neighbours in a row? Where they do, more bytes "
                      "on their way help: several elements a thread, or float4.";
     race(scaling_rows(), gates);
@@ -177,7 +179,7 @@ static void every_offset(try_offset one)
     for (int offset = 33; offset >= 0; --offset) one(1000, offset, {});
 }
 
-static void sizes_around_a_warp_and_a_block(try_offset one)
+static void around_blocks(try_offset one)
 {
     for (int n : {1, 31, 32, 33, 255, 256, 257, 1023, 1025, 4099}) {
         one(n, 0, {});
@@ -186,7 +188,7 @@ static void sizes_around_a_warp_and_a_block(try_offset one)
     }
 }
 
-static void offsets_at_the_end(try_offset one)
+static void at_the_end(try_offset one)
 {
     for (int offset : {99, 100, 101, 1000}) one(100, offset, {});
     one(0, 0, {});
@@ -206,43 +208,25 @@ CORRECTNESS_CASE("read_offset: a small array", 0.5) { try_read(10, 3); }
 
 CORRECTNESS_CASE("read_offset: every offset within a line", 0.5) { every_offset(try_read); }
 
-CORRECTNESS_CASE("read_offset: sizes around a warp and a block", 0.5)
-{
-    sizes_around_a_warp_and_a_block(try_read);
-}
+CORRECTNESS_CASE("read_offset: sizes around a warp and a block", 0.5) { around_blocks(try_read); }
 
-CORRECTNESS_CASE("read_offset: an offset at the end or beyond it", 0.5)
-{
-    offsets_at_the_end(try_read);
-}
+CORRECTNESS_CASE("read_offset: an offset at the end or beyond it", 0.5) { at_the_end(try_read); }
 
 CORRECTNESS_CASE("read_offset: arrays that begin anywhere", 1) { arrays_anywhere(try_read); }
 
-SPEED_CASE("read_offset: sectors at offset 11", 4.5, 0)
-{
-    race(sums_at(sum_of::reading, 11), offset_gates(11));
-}
+SPEED_CASE("read_offset: sectors at offset 11", 4.5, 0) { race_offset(sum_of::reading, 11); }
 
 CORRECTNESS_CASE("write_offset: a small array", 0.5) { try_write(10, 3); }
 
 CORRECTNESS_CASE("write_offset: every offset within a line", 0.5) { every_offset(try_write); }
 
-CORRECTNESS_CASE("write_offset: sizes around a warp and a block", 0.5)
-{
-    sizes_around_a_warp_and_a_block(try_write);
-}
+CORRECTNESS_CASE("write_offset: sizes around a warp and a block", 0.5) { around_blocks(try_write); }
 
-CORRECTNESS_CASE("write_offset: an offset at the end or beyond it", 0.5)
-{
-    offsets_at_the_end(try_write);
-}
+CORRECTNESS_CASE("write_offset: an offset at the end or beyond it", 0.5) { at_the_end(try_write); }
 
 CORRECTNESS_CASE("write_offset: arrays that begin anywhere", 1) { arrays_anywhere(try_write); }
 
-SPEED_CASE("write_offset: sectors at offset 11", 4.5, 0)
-{
-    race(sums_at(sum_of::writing, 11), offset_gates(11));
-}
+SPEED_CASE("write_offset: sectors at offset 11", 4.5, 0) { race_offset(sum_of::writing, 11); }
 
 CORRECTNESS_CASE("add_unrolled: a small array", 0.5) { try_add(10); }
 
@@ -276,13 +260,8 @@ SPEED_CASE("add_unrolled: speed", 4.5, 0)
     speed_gates gates;
     // Not timed: naive reaches 81 % of the copy bandwidth of an H200.
     // 32 bytes a thread, but for the threads behind the last element.
-    gates.counted = {by_loads_and_stores(),
-                     used_by_loads(0.95),
-                     used_by_stores(0.95),
-                     bytes_loaded_a_thread(31),
-                     sectors_an_element(false, 0, 0.27),
-                     lanes_at_work(),
-                     blocks_share(least_share)};
+    gates.counted = gated({used_by_loads(0.95), used_by_stores(0.95), bytes_loaded_a_thread(31),
+                           sectors_an_element(false, 0, 0.27)});
     gates.too_slow = "Too few bytes are on their way at a time. Let each thread load several "
                      "elements, or float4, before it uses the first.";
     race(sums_at(sum_of::adding, 0), gates);
@@ -290,46 +269,34 @@ SPEED_CASE("add_unrolled: speed", 4.5, 0)
 
 CORRECTNESS_CASE("predict: neighbours", 2)
 {
-    std::vector<access_pattern> patterns;
-    ask(patterns, pattern_kind::contiguous, {0, 1, 8, 11, 32}, 2, 4096);
-    ask(patterns, pattern_kind::reversed, {0, 3}, 1, 4096);
-    ask(patterns, pattern_kind::shuffled, {0, 5}, 1, 4096);
-    ask(patterns, pattern_kind::one_address, {0}, 1, 4096);
-    ask(patterns, pattern_kind::bytes, {0, 1, 100}, 2, 4096);
-    ask(patterns, pattern_kind::float2_each, {0, 1, 4, 8}, 2, 4096);
-    ask(patterns, pattern_kind::float4_each, {0, 1, 2, 4, 8}, 2, 4096);
-    quiz(patterns);
+    quiz_patterns({{pattern_kind::contiguous, {0, 1, 8, 11, 32}, 2, 4096},
+                   {pattern_kind::reversed, {0, 3}, 1, 4096},
+                   {pattern_kind::shuffled, {0, 5}, 1, 4096},
+                   {pattern_kind::one_address, {0}, 1, 4096},
+                   {pattern_kind::bytes, {0, 1, 100}, 2, 4096},
+                   {pattern_kind::float2_each, {0, 1, 4, 8}, 2, 4096},
+                   {pattern_kind::float4_each, {0, 1, 2, 4, 8}, 2, 4096}});
 }
 
 CORRECTNESS_CASE("predict: far apart", 1.5)
 {
-    std::vector<access_pattern> patterns;
-    ask(patterns, pattern_kind::strided, {1, 2, 8, 32}, 3, 100);
-    ask(patterns, pattern_kind::strided, {}, 3, 31);
-    ask(patterns, pattern_kind::scattered, {0}, 1, 1023);
-    quiz(patterns);
+    quiz_patterns({{pattern_kind::strided, {1, 2, 8, 32}, 3, 100},
+                   {pattern_kind::strided, {}, 3, 31},
+                   {pattern_kind::scattered, {0}, 1, 1023}});
 }
 
 CORRECTNESS_CASE("predict: part of a warp, and two rows", 1.5)
 {
-    std::vector<access_pattern> patterns;
-    ask(patterns, pattern_kind::first_lanes, {1, 16, 32}, 2, 31);
-    ask(patterns, pattern_kind::even_lanes, {0, 1}, 2, 4096);
-    ask(patterns, pattern_kind::two_rows, {16, 32, 33}, 17, 31);
-    ask(patterns, pattern_kind::two_rows, {}, 34, 4096);
-    quiz(patterns);
+    quiz_patterns({{pattern_kind::first_lanes, {1, 16, 32}, 2, 31},
+                   {pattern_kind::even_lanes, {0, 1}, 2, 4096},
+                   {pattern_kind::two_rows, {16, 32, 33}, 17, 31},
+                   {pattern_kind::two_rows, {}, 34, 4096}});
 }
 
-CORRECTNESS_CASE("resident_blocks: threads and blocks", 1.5)
-{
-    quiz_residency(limited_by::threads);
-}
+CORRECTNESS_CASE("resident_blocks: threads and blocks", 1.5) { quiz_residency(limit::threads); }
 
-CORRECTNESS_CASE("resident_blocks: registers", 1) { quiz_residency(limited_by::registers); }
+CORRECTNESS_CASE("resident_blocks: registers", 1) { quiz_residency(limit::registers); }
 
-CORRECTNESS_CASE("resident_blocks: shared memory", 1.5)
-{
-    quiz_residency(limited_by::shared_memory);
-}
+CORRECTNESS_CASE("resident_blocks: shared memory", 1.5) { quiz_residency(limit::shared_memory); }
 
 CORRECTNESS_CASE("warps_to_hide_latency: any memory", 1) { quiz_latency(); }

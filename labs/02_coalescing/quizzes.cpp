@@ -97,8 +97,13 @@ static bool one_for_all(pattern_kind kind, const std::vector<access_pattern> &pa
     return given.size() == 1 && right.size() > 1;
 }
 
-void quiz(const std::vector<access_pattern> &patterns)
+void quiz_patterns(const std::vector<pattern_questions> &questions)
 {
+    std::vector<access_pattern> patterns;
+    for (const pattern_questions &of : questions) {
+        for (int p : of.known) patterns.push_back({of.kind, p});
+        for (int k = 0; k < 4; ++k) patterns.push_back({of.kind, random_between(of.low, of.high)});
+    }
     output<prediction> answers(patterns.size());
     CALL(predict, host(patterns), host(answers), static_cast<int>(patterns.size()));
     for (std::size_t i = 0; i < patterns.size(); ++i) {
@@ -119,13 +124,6 @@ void quiz(const std::vector<access_pattern> &patterns)
                          std::string(hint_for(pattern.kind))
                    : "lab.hpp says beside each kind in which unit its p counts.");
     }
-}
-
-void ask(std::vector<access_pattern> &patterns, pattern_kind kind, std::vector<int> known, int low,
-         int high)
-{
-    for (int k = 0; k < 4; ++k) known.push_back(random_between(low, high));
-    for (int p : known) patterns.push_back({kind, p});
 }
 
 // --- resident_blocks ---
@@ -249,16 +247,16 @@ asked_sm any_sm()
             free_registers};
 }
 
-void ask_residency(const asked_sm &sm, limited_by last)
+void ask_residency(const asked_sm &sm, limit last)
 {
-    const int most_registers = last == limited_by::threads ? sm.free_registers : 255;
+    const int most_registers = last == limit::threads ? sm.free_registers : 255;
     std::vector<block_needs> blocks;
     for (int threads : {256, 32, 33, 96, 1000, 1024})
         blocks.push_back({threads, std::min(40, most_registers), 0});
     for (int k = 0; k < 24; ++k) {
         blocks.push_back({random_between(32, k % 2 == 0 ? 1024 : 128),
                           random_between(std::min(16, most_registers), most_registers), 0});
-        if (last == limited_by::shared_memory)
+        if (last == limit::shared_memory)
             blocks.back().shared_bytes = random_between(0, sm.limits.shared_bytes >> (k % 6));
     }
     output<int> answers(blocks.size());
@@ -284,7 +282,7 @@ void ask_residency(const asked_sm &sm, limited_by last)
 
 } // namespace
 
-void quiz_residency(limited_by last)
+void quiz_residency(limit last)
 {
     ask_residency({{2048, 32, 65536, 4, 256, 233472, 128, 1024}, 32}, last); // H100, H200
     ask_residency({{1024, 16, 65536, 4, 256, 65536, 256, 0}, 64}, last);     // T4

@@ -6,8 +6,6 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
-
 constexpr int block_size = 256;
 constexpr int per_thread = 4; // elements a thread handles (TODOs 1 and 5)
 
@@ -144,21 +142,46 @@ void predict(const access_pattern *patterns_host, prediction *out_host, int coun
     }
 }
 
+// How many such blocks are resident by one limit alone, and at most
+// limits.blocks.
+static int fit_by_warps(const block_needs &block, const sm_limits &limits)
+{
+    int blocks = limits.blocks;
+    int warps = (block.threads + 31) / 32;
+    if (limits.threads / 32 / warps < blocks) blocks = limits.threads / 32 / warps;
+    return blocks;
+}
+
+static int fit_by_registers(const block_needs &block, const sm_limits &limits)
+{
+    int blocks = limits.blocks;
+    int warps = (block.threads + 31) / 32, unit = limits.register_unit;
+    int of_warp = (32 * block.registers + unit - 1) / unit * unit;
+    int fit = limits.partitions * (limits.registers / limits.partitions / of_warp) / warps;
+    if (fit < blocks) blocks = fit;
+    return blocks;
+}
+
+static int fit_by_shared_memory(const block_needs &block, const sm_limits &limits)
+{
+    int blocks = limits.blocks;
+    int unit = limits.shared_unit;
+    int bytes = (block.shared_bytes + limits.shared_reserved + unit - 1) / unit * unit;
+    if (bytes > 0 && limits.shared_bytes / bytes < blocks) blocks = limits.shared_bytes / bytes;
+    return blocks;
+}
+
 void resident_blocks(const block_needs *blocks_host, int *resident_host, int count,
                      sm_limits limits)
 {
     for (int i = 0; i < count; ++i) {
-        int warps = (blocks_host[i].threads + 31) / 32;
-        resident_host[i] = std::min(limits.threads / 32 / warps, limits.blocks);
-
-        int unit = limits.register_unit;
-        int of_warp = (32 * blocks_host[i].registers + unit - 1) / unit * unit;
-        int in_partition = limits.registers / limits.partitions / of_warp;
-        resident_host[i] = std::min(resident_host[i], limits.partitions * in_partition / warps);
-
-        int bytes = blocks_host[i].shared_bytes + limits.shared_reserved;
-        bytes = (bytes + limits.shared_unit - 1) / limits.shared_unit * limits.shared_unit;
-        if (bytes > 0) resident_host[i] = std::min(resident_host[i], limits.shared_bytes / bytes);
+        const block_needs &block = blocks_host[i];
+        [[maybe_unused]] int fit[] = {fit_by_warps(block, limits), fit_by_registers(block, limits),
+                                      fit_by_shared_memory(block, limits)};
+        int smallest = fit[0];
+        for (int by_other : fit)
+            if (by_other < smallest) smallest = by_other;
+        resident_host[i] = smallest;
     }
 }
 
