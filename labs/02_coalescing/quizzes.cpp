@@ -247,17 +247,37 @@ asked_sm any_sm()
             free_registers};
 }
 
+// The same block with some shared memory, so that any limit may decide.
+block_needs with_shared_memory(block_needs block, const asked_sm &sm)
+{
+    block.shared_bytes = random_between(0, sm.limits.shared_bytes >> random_between(0, 5));
+    return block;
+}
+
+// A block of which, by its shared memory, some number only just fit or only just do not. Nothing
+// else limits them to fewer.
+block_needs filling(const asked_sm &sm)
+{
+    const sm_limits &l = sm.limits;
+    const int blocks = random_between(1, std::min(l.blocks, l.threads / 32));
+    const int max_threads = std::min(l.threads / 32 / blocks * 32, 1024);
+    const int taken = random_between(0, 1) * l.shared_reserved;
+    return {random_between(32, max_threads), random_between(16, sm.free_registers),
+            std::max(0, l.shared_bytes / blocks - taken - random_between(0, l.shared_unit))};
+}
+
 void ask_residency(const asked_sm &sm, limit last)
 {
     const int most_registers = last == limit::threads ? sm.free_registers : 255;
     std::vector<block_needs> blocks;
     for (int threads : {256, 32, 33, 96, 1000, 1024})
         blocks.push_back({threads, std::min(40, most_registers), 0});
+    blocks.push_back({256, std::min(33, most_registers), 0});
     for (int k = 0; k < 24; ++k) {
         blocks.push_back({random_between(32, k % 2 == 0 ? 1024 : 128),
                           random_between(std::min(16, most_registers), most_registers), 0});
         if (last == limit::shared_memory)
-            blocks.back().shared_bytes = random_between(0, sm.limits.shared_bytes >> (k % 6));
+            blocks.back() = k % 3 == 0 ? with_shared_memory(blocks.back(), sm) : filling(sm);
     }
     output<int> answers(blocks.size());
     CALL(resident_blocks, host(blocks), host(answers), int(blocks.size()), sm.limits);
