@@ -299,4 +299,4 @@ CORRECTNESS_CASE("resident_blocks: registers", 1) { quiz_residency(limit::regist
 
 CORRECTNESS_CASE("resident_blocks: shared memory", 1.5) { quiz_residency(limit::shared_memory); }
 
-CORRECTNESS_CASE("warps_to_hide_latency: any memory", 1) { quiz_latency(); }
+CORRECTNESS_CASE("warps_hiding_latency: any memory", 1) { quiz_latency(); }

@@ -135,4 +135,4 @@ struct memory_demand {
 //   smallest number of resident warps per SM that have so many in flight. It may
 //   be more than an SM can hold. Products of these numbers do not fit an int.
 // The lesson: latency hiding takes warps, or more bytes in flight per thread.
-void warps_to_hide_latency(const memory_demand *demands_host, int *warps_host, int count);
+void warps_hiding_latency(const memory_demand *demands_host, int *warps_host, int count);

@@ -309,7 +309,7 @@ void quiz_residency(limit last)
     for (int k = 0; k < 4; ++k) ask_residency(any_sm(), last);
 }
 
-// --- warps_to_hide_latency ---
+// --- warps_hiding_latency ---
 
 // True if an answer computed in floating point can be rounded to another whole number.
 static bool nearly_whole(const memory_demand &m)
@@ -331,15 +331,15 @@ void quiz_latency()
         if (!nearly_whole(m)) demands.push_back(m);
     }
     output<int> answers(demands.size());
-    CALL(warps_to_hide_latency, host(demands), host(answers), int(demands.size()));
+    CALL(warps_hiding_latency, host(demands), host(answers), int(demands.size()));
     judge_answers(
         latency_mistakes, answers,
         [&](std::size_t i, const oracle::latency_rules &rules) {
-            return oracle::warps_to_hide_latency(demands[i], rules);
+            return oracle::warps_hiding_latency(demands[i], rules);
         },
         [&](std::size_t i) {
             const memory_demand &m = demands[i];
-            return fmt::format("warps_to_hide_latency was asked about a latency of {} cycles at {} "
+            return fmt::format("warps_hiding_latency was asked about a latency of {} cycles at {} "
                                "MHz, {} GB/s for {} multiprocessors, and {} bytes in flight per "
                                "thread",
                                m.latency_cycles, m.clock_mhz, m.gb_per_s, m.multiprocessors,

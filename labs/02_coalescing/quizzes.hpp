@@ -20,5 +20,5 @@ enum class limit { threads, registers, shared_memory };
 // Calls resident_blocks for an H100, a T4 and multiprocessors that nobody has built.
 void quiz_residency(limit last);
 
-// Calls warps_to_hide_latency.
+// Calls warps_hiding_latency.
 void quiz_latency();

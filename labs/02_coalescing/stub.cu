@@ -146,10 +146,10 @@ void resident_blocks(const block_needs *blocks_host, int *resident_host, int cou
     }
 }
 
-void warps_to_hide_latency(const memory_demand *demands_host, int *warps_host, int count)
+void warps_hiding_latency(const memory_demand *demands_host, int *warps_host, int count)
 {
     for (int i = 0; i < count; ++i) {
-        // TODO 12 (warps_to_hide_latency): warps_host[i] must be the smallest
+        // TODO 12 (warps_hiding_latency): warps_host[i] must be the smallest
         // number of warps per SM that have as many bytes in flight as the memory
         // delivers during its latency.
     }

@@ -132,7 +132,7 @@ int resident_blocks(const block_needs &block, const sm_limits &limits, const res
     return blocks;
 }
 
-int warps_to_hide_latency(const memory_demand &demand, const latency_rules &rules)
+int warps_hiding_latency(const memory_demand &demand, const latency_rules &rules)
 {
     using wide = long long;
     // Latency is cycles / (10^6 clock_mhz) seconds, bandwidth 10^9 gb_per_s bytes per second.

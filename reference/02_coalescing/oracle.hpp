@@ -46,6 +46,6 @@ struct latency_rules {
     bool warps = true;      // else: threads
     bool rounded_up = true; // enough warps; else: too few
 };
-int warps_to_hide_latency(const memory_demand &demand, const latency_rules &rules = {});
+int warps_hiding_latency(const memory_demand &demand, const latency_rules &rules = {});
 
 } // namespace oracle

@@ -155,11 +155,11 @@ TEST_CASE("oracle: resident blocks are as many as NVIDIA's calculator says")
 TEST_CASE("oracle: warps that hide latency, counted on paper")
 {
     // One microsecond of 4096 GB/s is 4096000 bytes; 125 SMs with 32 times 32 bytes each.
-    CHECK(oracle::warps_to_hide_latency({1024, 1024, 4096, 125, 32}) == 32);
-    CHECK(oracle::warps_to_hide_latency({1024, 1024, 4096, 125, 8}) == 128);
-    CHECK(oracle::warps_to_hide_latency({1025, 1024, 4096, 125, 32}) == 33);
-    CHECK(oracle::warps_to_hide_latency({1, 2000, 1, 100, 128}) == 1);
-    CHECK(oracle::warps_to_hide_latency({800, 1600, 2000, 100, 4}) == 79); // 78.1
+    CHECK(oracle::warps_hiding_latency({1024, 1024, 4096, 125, 32}) == 32);
+    CHECK(oracle::warps_hiding_latency({1024, 1024, 4096, 125, 8}) == 128);
+    CHECK(oracle::warps_hiding_latency({1025, 1024, 4096, 125, 32}) == 33);
+    CHECK(oracle::warps_hiding_latency({1, 2000, 1, 100, 128}) == 1);
+    CHECK(oracle::warps_hiding_latency({800, 1600, 2000, 100, 4}) == 79); // 78.1
 }
 
 TEST_CASE("handout: every row of the table of patterns is what the oracle counts")
@@ -205,6 +205,6 @@ TEST_CASE("handout: every row of the table of resident blocks is what the oracle
     }
     CHECK(rows == 5);
     // Its example of Little's law: 600 ns and 4000 GB/s for the 132 SMs of an H200.
-    CHECK(oracle::warps_to_hide_latency({600, 1000, 4000, 132, 8}) == 72);
-    CHECK(oracle::warps_to_hide_latency({600, 1000, 4000, 132, 32}) == 18);
+    CHECK(oracle::warps_hiding_latency({600, 1000, 4000, 132, 8}) == 72);
+    CHECK(oracle::warps_hiding_latency({600, 1000, 4000, 132, 32}) == 18);
 }

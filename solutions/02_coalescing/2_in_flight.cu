@@ -151,7 +151,7 @@ void resident_blocks(const block_needs *blocks_host, int *resident_host, int cou
 
 // Little's law: bytes in flight = latency * bandwidth. A GB/s is a byte per nanosecond, and a cycle
 // takes 1000 / clock_mhz nanoseconds; both sides are multiplied by clock_mhz to stay whole.
-void warps_to_hide_latency(const memory_demand *demands_host, int *warps_host, int count)
+void warps_hiding_latency(const memory_demand *demands_host, int *warps_host, int count)
 {
     for (int i = 0; i < count; ++i) {
         const memory_demand &m = demands_host[i];

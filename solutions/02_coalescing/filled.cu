@@ -185,7 +185,7 @@ void resident_blocks(const block_needs *blocks_host, int *resident_host, int cou
     }
 }
 
-void warps_to_hide_latency(const memory_demand *demands_host, int *warps_host, int count)
+void warps_hiding_latency(const memory_demand *demands_host, int *warps_host, int count)
 {
     for (int i = 0; i < count; ++i) {
         const memory_demand &m = demands_host[i];

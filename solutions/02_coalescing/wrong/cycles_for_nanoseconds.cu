@@ -1,10 +1,10 @@
-// Fails: warps_to_hide_latency: any memory | WRONG_ANSWER | A cycle was taken for a nanosecond
+// Fails: warps_hiding_latency: any memory | WRONG_ANSWER | A cycle was taken for a nanosecond
 // Cycles are multiplied by bytes per nanosecond; the clock is left out.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-void warps_to_hide_latency(const memory_demand *demands_host, int *warps_host, int count)
+void warps_hiding_latency(const memory_demand *demands_host, int *warps_host, int count)
 {
     for (int i = 0; i < count; ++i) {
         memory_demand m = demands_host[i];

@@ -1,10 +1,10 @@
-// Fails: warps_to_hide_latency: any memory | WRONG_ANSWER | The number of warps was rounded down
+// Fails: warps_hiding_latency: any memory | WRONG_ANSWER | The number of warps was rounded down
 // The division drops what is left over, and with it the last warp that is needed.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-void warps_to_hide_latency(const memory_demand *demands_host, int *warps_host, int count)
+void warps_hiding_latency(const memory_demand *demands_host, int *warps_host, int count)
 {
     for (int i = 0; i < count; ++i) {
         memory_demand m = demands_host[i];

@@ -1,10 +1,10 @@
-// Fails: warps_to_hide_latency: any memory | WRONG_ANSWER | warps_to_hide_latency was asked about
+// Fails: warps_hiding_latency: any memory | WRONG_ANSWER | warps_hiding_latency was asked about
 // The products do not fit the type in which they are computed.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-void warps_to_hide_latency(const memory_demand *demands_host, int *warps_host, int count)
+void warps_hiding_latency(const memory_demand *demands_host, int *warps_host, int count)
 {
     for (int i = 0; i < count; ++i) {
         memory_demand m = demands_host[i];

@@ -1,10 +1,10 @@
-// Fails: warps_to_hide_latency: any memory | WRONG_ANSWER | the warps of the whole device
+// Fails: warps_hiding_latency: any memory | WRONG_ANSWER | the warps of the whole device
 // All bytes in flight are asked of one multiprocessor.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-void warps_to_hide_latency(const memory_demand *demands_host, int *warps_host, int count)
+void warps_hiding_latency(const memory_demand *demands_host, int *warps_host, int count)
 {
     for (int i = 0; i < count; ++i) {
         memory_demand m = demands_host[i];
