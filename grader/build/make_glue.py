@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Writes the table of a contract's functions from the header that declares them.
-"""usage: make_glue.py [--parent] [--table NAME] [--devices N] HEADER OUT
-       make_glue.py --kept GLUE HEADER OUT
+"""usage: make_glue.py [--parent] [--table NAME] [--devices N] [--added FUNCTION]... HEADER OUT
+       make_glue.py --kept GLUE [--added FUNCTION]... HEADER OUT
        make_glue.py --open HEADER OUT
 
 Each free function declared at the left margin of HEADER, `TYPE NAME(TYPE NAME, ...);`, becomes a row of
@@ -9,6 +9,8 @@ Each free function declared at the left margin of HEADER, `TYPE NAME(TYPE NAME, 
 With --parent the rows have no address, so that a program without the functions can link them.
 `extern const int NAME_devices` is N: how many devices the functions may use, 1 unless --devices says otherwise.
 With --kept OUT receives the linker names of HEADER's functions that GLUE, an object or archive of the table, refers to.
+FUNCTION is one that an earlier edition did not ask for: for files that lack it the table has one that does nothing, and
+--kept adds a line "# added SYMBOL".
 With --open OUT becomes a submission whose functions do nothing, for students who want to begin without a given design.
 
 A contract is free functions without overloads, of pointers and trivially copyable values, each parameter
@@ -126,8 +128,15 @@ def functions(header):
     return list(found.values())
 
 
-def glue(header, table, parent, devices=1):
-    rows, checks = [], []
+def require_declared(added, header):
+    lost = set(added) - {name for _, _, name, _ in functions(header)}
+    if lost:
+        raise contract_error(f"{header}: declares no {', '.join(sorted(lost))}, which --added names")
+
+
+def glue(header, table, parent, devices=1, added=()):
+    rows, checks, stand_ins = [], [], []
+    require_declared(added, header)
     for line, result, name, parameters in functions(header):
         place = f"{header.name}:{line}: {name}"
         for type_, what in parameters + [(result, "the result")]:
@@ -136,6 +145,9 @@ def glue(header, table, parent, devices=1):
                     f'static_assert(std::is_trivially_copyable_v<{type_}>, "{place}: {what} is not'
                     f' trivially copyable; a contract passes pointers and plain values");'
                 )
+        if name in added and not parent:
+            types = ", ".join(type_ for type_, _ in parameters)
+            stand_ins.append(f"[[gnu::weak]] {result} {name}({types}) {{{'' if result == 'void' else ' return {}; '}}}")
         address = "nullptr" if parent else f"&grading::local<&::{name}>::run"
         names = ",".join(p for _, p in parameters)
         rows.append(f'    {{"{name}", "{names}", {address}, grading::local<&::{name}>::result_bytes}},')
@@ -144,6 +156,7 @@ def glue(header, table, parent, devices=1):
         [f"// The functions that {header.name} declares, {whose}. Generated: edit the header instead."]
         + ["#include <cstddef>", '#include "process/contract.hpp"', f'#include "{header.name}"', "#include <type_traits>", ""]
         + checks
+        + stand_ins
         + ["", "namespace grading {", f"extern const entry {table}[];", f"extern const int {table}_size, {table}_devices;"]
         + [f"const entry {table}[] = {{"]
         + rows
@@ -151,17 +164,19 @@ def glue(header, table, parent, devices=1):
     )
 
 
-def kept(header, glue_object):
+def kept(header, glue_object, added=()):
     """Returns the linker names that the table refers to, one for each function of the header."""
-    undefined = subprocess.run(["nm", "-u", glue_object], check=True, capture_output=True, text=True).stdout
-    symbols = [line.split()[-1] for line in undefined.splitlines() if " U " in line]
+    require_declared(added, header)
+    all_names = subprocess.run(["nm", glue_object], check=True, capture_output=True, text=True).stdout
+    # The table has weak definitions of the added functions.
+    symbols = [line.split()[-1] for line in all_names.splitlines() if " U " in line or " W " in line]
     plain = subprocess.run(["c++filt"], input="\n".join(symbols), check=True, capture_output=True, text=True).stdout
     by_name = {p.split("(")[0]: s for p, s in zip(plain.splitlines(), symbols)}
     names = [name for _, _, name, _ in functions(header)]
     lost = [name for name in names if name not in by_name]
     if lost:
         raise contract_error(f"{glue_object}: does not refer to {', '.join(lost)} of {header}; is it this header's glue?")
-    return "".join(by_name[name] + "\n" for name in names)
+    return "".join(by_name[name] + "\n" for name in names) + "".join(f"# added {by_name[name]}\n" for name in added)
 
 
 def empty_functions(header):
@@ -191,17 +206,18 @@ def main():
     parser.add_argument("--table", default="contract")
     parser.add_argument("--devices", type=int, default=1)
     parser.add_argument("--kept", metavar="GLUE")
+    parser.add_argument("--added", action="append", default=[], metavar="FUNCTION")
     parser.add_argument("--open", action="store_true")
     parser.add_argument("header", type=Path)
     parser.add_argument("out", type=Path)
     options = parser.parse_args()
     try:
         if options.kept:
-            text = kept(options.header, options.kept)
+            text = kept(options.header, options.kept, options.added)
         elif options.open:
             text = empty_functions(options.header)
         else:
-            text = glue(options.header, options.table, options.parent, options.devices)
+            text = glue(options.header, options.table, options.parent, options.devices, options.added)
     except (contract_error, OSError) as error:
         sys.exit(f"make_glue.py: {error}")
     # Do not rewrite an unchanged file: its new time would make everything built from it stale.

@@ -75,3 +75,64 @@ struct prediction {
 // The parameters change from run to run; a table of numbers does not answer it,
 // a rule a kind does.
 void predict(const access_pattern *patterns_host, prediction *out_host, int count);
+
+// --- Not timed ---
+
+// What one multiprocessor, an SM, offers to the blocks that are resident on it,
+// that is, the blocks that it runs at a time. An H100 or H200 has
+// {2048, 32, 65536, 4, 256, 233472, 128, 1024}.
+struct sm_limits {
+    int threads;         // resident at most; a multiple of 32
+    int blocks;          // resident at most
+    int registers;       // of 32 bits, in `partitions` equal parts
+    int partitions;      // each warp is in one of them
+    int register_unit;   // a warp gets registers in multiples of this
+    int shared_bytes;    // shared memory
+    int shared_unit;     // a block gets shared memory in multiples of this
+    int shared_reserved; // bytes that the system takes for each block
+};
+
+// What a block of a kernel needs.
+struct block_needs {
+    int threads;      // 32 to 1024, any number
+    int registers;    // per thread, 1 to 255
+    int shared_bytes; // shared memory of the kernel, 0 or more
+};
+
+// A quiz: how many blocks of a kernel are resident on one SM? On the host, no
+// kernel.
+//   blocks_host, resident_host: count each, host memory. resident_host[i] is
+//   the largest number of blocks like blocks_host[i] for which this holds:
+//   - They have room for their warps: an SM holds limits.threads / 32 of them.
+//     The last warp of a block may have fewer than 32 threads; it takes the room
+//     of a whole one.
+//   - They are at most limits.blocks.
+//   - They have their registers. A warp gets those of 32 threads, rounded up to
+//     a multiple of register_unit, all in one partition. A partition holds as
+//     many warps as its registers suffice for; a block's warps may be in any.
+//   - They have their shared memory. A block gets shared_bytes +
+//     shared_reserved, rounded up to a multiple of shared_unit.
+//   It is 0 where one block is too much. These are the rules of NVIDIA's
+//   occupancy calculator (cuda_occupancy.h) since compute capability 7.0.
+//   The limits change from call to call.
+// The lesson: occupancy, and what limits it.
+void resident_blocks(const block_needs *blocks_host, int *resident_host, int count,
+                     sm_limits limits);
+
+// A memory to be kept busy, and what each thread contributes.
+struct memory_demand {
+    int latency_cycles;   // from a load to its value, in cycles of the clock
+    int clock_mhz;        // 10^6 cycles per second
+    int gb_per_s;         // bandwidth of the device's memory, in 10^9 bytes
+    int multiprocessors;  // that share the memory, each with equally many warps
+    int bytes_per_thread; // that a thread has in flight at any time
+};
+
+// A quiz: how many warps hide the latency of memory? On the host, no kernel.
+//   demands_host, warps_host: count each, host memory.
+//   By Little's law a memory delivers its bandwidth if and only if as many bytes
+//   are in flight as it delivers during its latency. warps_host[i] is the
+//   smallest number of resident warps per SM that have so many in flight. It may
+//   be more than an SM can hold. Products of these numbers do not fit an int.
+// The lesson: latency hiding takes warps, or more bytes in flight per thread.
+void warps_hiding_latency(const memory_demand *demands_host, int *warps_host, int count);

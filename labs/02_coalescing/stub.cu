@@ -107,3 +107,50 @@ void predict(const access_pattern *patterns_host, prediction *out_host, int coun
         }
     }
 }
+
+// How many such blocks are resident by one limit alone, and at most
+// limits.blocks.
+static int fit_by_warps(const block_needs &block, const sm_limits &limits)
+{
+    int blocks = limits.blocks;
+    // TODO 9 (resident_blocks: threads and blocks): Lower `blocks` to as many as
+    // have room for their warps.
+    return blocks;
+}
+
+static int fit_by_registers(const block_needs &block, const sm_limits &limits)
+{
+    int blocks = limits.blocks;
+    // TODO 10 (resident_blocks: registers): Lower `blocks` to as many as have
+    // their registers.
+    return blocks;
+}
+
+static int fit_by_shared_memory(const block_needs &block, const sm_limits &limits)
+{
+    int blocks = limits.blocks;
+    // TODO 11 (resident_blocks: shared memory): Lower `blocks` to as many as
+    // have their shared memory.
+    return blocks;
+}
+
+void resident_blocks(const block_needs *blocks_host, int *resident_host, int count,
+                     sm_limits limits)
+{
+    for (int i = 0; i < count; ++i) {
+        const block_needs &block = blocks_host[i];
+        [[maybe_unused]] int fit[] = {fit_by_warps(block, limits), fit_by_registers(block, limits),
+                                      fit_by_shared_memory(block, limits)};
+        // TODO 9 (resident_blocks: threads and blocks): resident_host[i] must be
+        // the smallest of these three.
+    }
+}
+
+void warps_hiding_latency(const memory_demand *demands_host, int *warps_host, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        // TODO 12 (warps_hiding_latency): warps_host[i] must be the smallest
+        // number of warps per SM that have as many bytes in flight as the memory
+        // delivers during its latency.
+    }
+}

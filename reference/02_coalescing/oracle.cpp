@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <set>
 #include <stdexcept>
 
@@ -95,6 +96,52 @@ prediction predict(const access_pattern &pattern)
         }
     }
     return {int(sectors.size()), int(lines.size())};
+}
+
+static int rounded_up(int value, int unit) { return (value + unit - 1) / unit * unit; }
+
+int resident_blocks(const block_needs &block, const sm_limits &limits, const residency_rules &rules)
+{
+    // How many times `need` goes into `room`.
+    auto fit = [&rules](int room, int need) {
+        if (need == 0) return std::numeric_limits<int>::max();
+        return rules.rounded_down ? room / need : (room + need - 1) / need;
+    };
+    const int warps = rules.full_warps_only ? block.threads / 32 : (block.threads + 31) / 32;
+    const int threads = rules.whole_warps ? 32 * warps : block.threads;
+
+    int blocks = fit(limits.threads, threads);
+    if (rules.block_limit) blocks = std::min(blocks, limits.blocks);
+    if (rules.registers) {
+        const int unit = rules.register_unit ? limits.register_unit : 1;
+        if (!rules.unit_per_warp || !rules.whole_warps) {
+            blocks = std::min(blocks,
+                              fit(limits.registers, rounded_up(threads * block.registers, unit)));
+        } else {
+            const int parts = rules.partitions ? limits.partitions : 1;
+            const int of_warp = rounded_up(32 * block.registers, unit);
+            blocks = std::min(blocks, fit(parts * (limits.registers / parts / of_warp), warps));
+        }
+    }
+    if (rules.shared) {
+        const int bytes = block.shared_bytes + (rules.shared_reserved ? limits.shared_reserved : 0);
+        blocks =
+            std::min(blocks, fit(limits.shared_bytes,
+                                 rounded_up(bytes, rules.shared_unit ? limits.shared_unit : 1)));
+    }
+    return blocks;
+}
+
+int warps_hiding_latency(const memory_demand &demand, const latency_rules &rules)
+{
+    using wide = long long;
+    // Latency is cycles / (10^6 clock_mhz) seconds, bandwidth 10^9 gb_per_s bytes per second.
+    const wide bytes_times_mhz = wide(demand.latency_cycles) * demand.gb_per_s * 1000;
+    const wide mhz = rules.clock ? demand.clock_mhz : 1000;
+    const wide holders = (rules.warps ? 32 : 1) * (rules.each_sm ? demand.multiprocessors : 1);
+    const wide bytes_of_one_times_mhz = mhz * holders * demand.bytes_per_thread;
+    return int((bytes_times_mhz + (rules.rounded_up ? bytes_of_one_times_mhz - 1 : 0)) /
+               bytes_of_one_times_mhz);
 }
 
 } // namespace oracle

@@ -90,13 +90,17 @@ std::map<std::string, std::string> global_names(const std::string &object, doubl
 }
 
 // Returns the objcopy options that rename one file's functions to the contract's names; empty if
-// the file lacks one of them.
+// the file lacks one of them that an earlier edition asked for, too. `kept` holds the contract's
+// symbols and lines "# added SYMBOL".
 std::vector<std::string> renames(const std::map<std::string, std::string> &names,
                                  const std::string &space, const std::vector<std::string> &kept)
 {
     std::vector<std::string> result;
     for (const std::string &symbol : kept) {
+        if (symbol.starts_with("#")) continue;
         auto at = names.find(space + "::" + demangled(symbol));
+        if (at == names.end() && std::ranges::find(kept, "# added " + symbol) != kept.end())
+            continue;
         if (at == names.end()) return {};
         result.push_back(fmt::format("--redefine-sym={}={}", at->second, symbol));
     }

@@ -94,6 +94,20 @@ class compiling(in_a_folder):
         self.assertEqual(result.stderr.count("scale.cu does not define it"), 2)
         self.assertIn("it defines another function of that name: shift(int*)\n", result.stderr)
 
+    def test_an_added_function_may_be_missing_but_not_another_in_its_place(self):
+        self.put("lab.hpp", "void scale(float *data, int n);\nint quiz(int n);\n")
+        self.put("kept", "_Z5scalePfi\n_Z4quizi\n# added _Z4quizi\n")
+        self.assertEqual(self.compile(SCALE).stderr, "")
+        self.assertEqual(self.names("-g", "--defined-only"), {"_Z5scalePfi"})
+        self.assertEqual(self.compile(SCALE + "int quiz(int n) { return n; }\n").stderr, "")
+        self.assertEqual(self.names("-g", "--defined-only"), {"_Z5scalePfi", "_Z4quizi"})
+        result = self.compile(SCALE + "long quiz(long n) { return n; }\n")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("\nit defines another function of that name: quiz(long)\n", result.stderr)
+        result = self.compile('#include "lab.hpp"\nint quiz(int n) { return n; }\n')
+        self.assertEqual(result.returncode, 3)
+        self.assertNotIn("declares quiz", result.stderr)
+
     def test_an_overload_in_its_place_is_named(self):
         result = self.compile('#include "lab.hpp"\nvoid scale(double *data, int n) { *data = n; }\n')
         self.assertEqual(result.returncode, 3)

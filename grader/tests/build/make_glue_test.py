@@ -74,6 +74,21 @@ class glue_of(in_a_folder):
         self.assertIsNone(made)
         self.assertIn("does not refer to other", message)
 
+    def test_an_added_function_may_be_missing_in_a_file(self):
+        header = "void scale(float *data, int n);\nint count(const int *in, int n);\nvoid quiz(float *const *out);\n"
+        made, _ = self.make(header, "--added=count", "--added=quiz")
+        self.assertIn("[[gnu::weak]] int count(const int *, int) { return {}; }\n", made)
+        self.assertIn("[[gnu::weak]] void quiz(float *const *) {}\n", made)
+        self.assertEqual(self.compile().stderr, "")
+        made, _ = self.make(header, "--kept", self.object, "--added=count")
+        self.assertEqual(made, "_Z5scalePfi\n_Z5countPKii\n_Z4quizPKPf\n# added _Z5countPKii\n")
+        self.assertNotIn("weak", self.make(header, "--parent", "--added=count")[0])
+
+    def test_an_added_function_is_one_of_the_contract(self):
+        made, message = self.make("void scale(float *data, int n);\n", "--added=count")
+        self.assertIsNone(made)
+        self.assertIn("declares no count", message)
+
     def test_an_unchanged_table_keeps_its_time(self):
         self.make("void scale(float *data, int n);\n")
         before = self.out.stat().st_mtime_ns

@@ -258,3 +258,12 @@ TEST_CASE("a contract's hash changes with its code, not with its comments and bl
     CHECK(contract_hash(header, "auto s = \"// not a comment\";") !=
           contract_hash(header, "auto s = \"// another\";"));
 }
+
+TEST_CASE("a contract's hash does not depend on functions that are not timed")
+{
+    const std::string header = "void scale(float *a, int n);\n", naive = "int x;\n",
+                      quiz = "int quiz(int n);\n", line = "\n// --- Not timed ---\n";
+    CHECK(contract_hash(header + line + quiz, naive) == contract_hash(header, naive));
+    CHECK(contract_hash(header + quiz, naive) != contract_hash(header, naive));
+    CHECK(contract_hash(line + header, naive) != contract_hash(header, naive));
+}
