@@ -2,12 +2,14 @@
 # Writes the table of a contract's functions from the header that declares them.
 """usage: make_glue.py [--parent] [--table NAME] [--devices N] HEADER OUT
        make_glue.py --kept GLUE HEADER OUT
+       make_glue.py --open HEADER OUT
 
 Each free function declared at the left margin of HEADER, `TYPE NAME(TYPE NAME, ...);`, becomes a row of
 `extern const grading::entry NAME[]; extern const int NAME_size;` in OUT; NAME is `contract` unless --table says otherwise.
 With --parent the rows have no address, so that a program without the functions can link them.
 `extern const int NAME_devices` is N: how many devices the functions may use, 1 unless --devices says otherwise.
 With --kept OUT receives the linker names of HEADER's functions that GLUE, an object or archive of the table, refers to.
+With --open OUT becomes a submission whose functions do nothing, for students who want to begin without a given design.
 
 A contract is free functions without overloads, of pointers and trivially copyable values, each parameter
 named; anything else is an error that says where. What is declared `extern` is no part of it: the worker offers that.
@@ -17,6 +19,7 @@ import argparse
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 # The sizes of argument_descriptor::name, request::function and request::arguments in protocol.hpp.
@@ -161,18 +164,42 @@ def kept(header, glue_object):
     return "".join(by_name[name] + "\n" for name in names)
 
 
+def empty_functions(header):
+    """Returns a submission with an empty body for each function of the lab, in lines of at most 80 columns."""
+    number, _, topic = header.resolve().parent.name.partition("_")
+    about = (
+        f"Lab {number}, {topic.replace('_', ' ')}: the file to edit, with nothing given. What each function must do: "
+        f"lab.hpp. The lesson: handouts/{number}_{topic}.md. TODOs in messages and hints are those of the stub as it is "
+        f"handed out; `./workbook start {number}` brings it back, and keeps this file."
+    )
+    lines = [f"// {line}" for line in textwrap.wrap(about, 77)]
+    lines += ['#include "../check.hpp"', '#include "lab.hpp"', "", "#include <cuda_runtime.h>"]
+    for _, result, name, parameters in functions(header):
+        space = "" if result.endswith("*") else " "
+        declared = [type_ + ("" if type_.endswith("*") else " ") + p for type_, p in parameters]
+        unbroken = ", ".join(p.replace(" ", "\0") for p in declared)
+        head = textwrap.wrap(f"{result}{space}{name}({unbroken})", 80, subsequent_indent="    ", break_long_words=False)
+        lines += ["", *(line.replace("\0", " ") for line in head), "{"]
+        lines += ["    return {};"] if result != "void" else []
+        lines += ["}"]
+    return "\n".join(lines + [""])
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--parent", action="store_true")
     parser.add_argument("--table", default="contract")
     parser.add_argument("--devices", type=int, default=1)
     parser.add_argument("--kept", metavar="GLUE")
+    parser.add_argument("--open", action="store_true")
     parser.add_argument("header", type=Path)
     parser.add_argument("out", type=Path)
     options = parser.parse_args()
     try:
         if options.kept:
             text = kept(options.header, options.kept)
+        elif options.open:
+            text = empty_functions(options.header)
         else:
             text = glue(options.header, options.table, options.parent, options.devices)
     except (contract_error, OSError) as error:

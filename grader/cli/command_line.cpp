@@ -76,6 +76,12 @@ Keep it open beside your editor. It looks at the file five times a second, so
 that any editor and any network folder will do, and grades each new text once; a
 save during a grade begins a new one. Keys: h one more hint, r grade again on
 new inputs, q quit. Inputs stay the same until r.)";
+constexpr const char *about_start = R"(
+Without --open the stub is as it was handed out, as after reset. With --open the
+file has the lab's functions, empty, and nothing else: kernels, launches and
+memory are yours to design, which is worth trying from lab 04 on. Cases and
+points are the same; hints speak of the TODOs of the stub that was handed out.
+A file with work of yours is kept beside the progress.)";
 constexpr const char *about_update = R"(
 Run it in the new edition. It copies each stub that you have edited in the
 folder OLD, your points, the hints that you had, and what reset has kept. Where
@@ -382,6 +388,12 @@ void describe(CLI::App &app, command_line &o, const installed_labs &here)
     add_one_lab(hint, o);
     hint.add_option("--todo", o.hint.todo, "for this TODO instead")->check(CLI::Range(1, 9999));
     hint.add_flag("--again", o.hint.again, "those shown before, and no other");
+
+    CLI::App &start = add("start", "begin a lab again, as handed out or from nothing");
+    start.footer(about_start);
+    add_one_lab(start, o);
+    start.add_flag("--open", o.open, "only empty functions: no given code, no TODOs");
+    start.add_flag("--yes", o.agreed, "do not ask");
 
     CLI::App &reset = add("reset", "put a stub back to how it was; keeps your file");
     add_one_lab(reset, o);

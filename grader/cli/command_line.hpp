@@ -21,8 +21,9 @@ struct command_line {
     check_options check;
     std::string one_lab;
     hint_options hint;
-    bool agreed = false;
-    std::string page; // of explain
+    bool agreed = false; // of start and reset
+    bool open = false;   // of start
+    std::string page;    // of explain
     struct {
         std::string folder, list;
         std::size_t index = 0;

@@ -41,6 +41,7 @@ int run_command(const command_line &o)
     if (o.command == "appeal") return appeal_command(t, o.appeal);
     if (o.command == "hint") return hint_command(t, o.one_lab, o.hint);
     if (o.command == "update") return update_command(t, o.older);
+    if (o.command == "start") return start_command(t, o.one_lab, o.open, o.agreed);
     if (o.command == "reset") return reset_command(t, o.one_lab, o.agreed);
     fmt::print("{}", where_am_i(t, read_progress(t), detect_terminal(1)));
     return passed;

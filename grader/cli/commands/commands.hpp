@@ -50,6 +50,10 @@ int hint_command(const toolchain &t, const std::string &word, const hint_options
 // terminal unless `agreed`; throws usage_error if there is no terminal to ask on.
 int reset_command(const toolchain &t, const std::string &word, bool agreed);
 
+// Puts a stub there to begin with, in the same way: as it was handed out or, with `open`, with an
+// empty body for each function of the lab and nothing else. Builds that file first.
+int start_command(const toolchain &t, const std::string &word, bool open, bool agreed);
+
 // Carries a student's work over from the older student edition in `folder`: edited stubs, points,
 // hints, and files that `reset` kept. A stub that changed in this edition or was edited here stays;
 // the student's file is put beside it as stub.cu.mine. The older edition is only read, each file is

@@ -248,7 +248,7 @@ private:
         std::string shown =
             fmt::format("./workbook{}{}", words.empty() ? "" : " ", fmt::join(words, " "));
         bool help = std::ranges::any_of(words, [](const std::string &word) {
-            return word == "watch" || word == "reset" ||
+            return word == "watch" || word == "reset" || word == "start" ||
                    std::ranges::all_of(word, [](unsigned char c) { return std::isupper(c); });
         });
         if (help) words = {words[0], "--help"};

@@ -1,9 +1,11 @@
-// Restores a lab's stub to how it was handed out, and keeps the student's file.
+// Restores a lab's stub to how it was handed out, or to empty functions, and keeps the student's
+// file.
 #include "commands.hpp"
 
 #include "cli/results/lab_names.hpp"
 #include "cli/results/progress.hpp"
 #include "cli/results/stub_original.hpp"
+#include "cli/submission/ninja.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "cli/support/subprocess.hpp"
@@ -42,10 +44,10 @@ std::string typed_line()
     return text;
 }
 
-bool agrees_to_reset()
+bool agrees_to_replace()
 {
     while (true) {
-        fmt::print("Reset? (y/n) ");
+        fmt::print("Replace it? (y/n) ");
         std::fflush(stdout);
         std::string answer = typed_line();
         if (answer == "y\n" || answer == "Y\n" || answer == "yes\n") return true;
@@ -94,47 +96,82 @@ std::string keep_stub(const toolchain &t, const lab &l)
     return path;
 }
 
+// A file for a stub's place, and how messages speak of it.
+struct new_stub {
+    std::string text;
+    std::string description; // "as .workbook/stubs/02_coalescing.cu has it"
+    std::string command;     // that puts it there: "reset 02"
+};
+
+// Puts the file there, and keeps the student's. Returns false if the student did not agree.
+bool replace_stub(const toolchain &t, const lab &l, const new_stub &by, bool agreed)
+{
+    const std::string stub = t.stub(l);
+    const int width = detect_terminal(1).width;
+    const bool there = fs::exists(stub);
+    if (there && read_text(stub) == by.text) {
+        fmt::print("{}\n", wrapped(fmt::format("{} is {}: there is nothing to do.", t.shown(stub),
+                                               by.description),
+                                   width, 0));
+        return true;
+    }
+    // A file that is as it was handed out holds no work of the student.
+    const bool has_work = there && read_text(stub) != original_stub(t, l).text;
+    if (!agreed && (has_work || !there)) {
+        if (!isatty(0) || !isatty(1))
+            throw usage_error(fmt::format("{0} asks before it changes {1}, and there is no "
+                                          "terminal to ask on. To do it unasked: ./workbook {0} "
+                                          "--yes",
+                                          by.command, t.shown(stub)));
+        fmt::print("{}\n", wrapped(fmt::format("{} will be {}. {}", t.shown(stub), by.description,
+                                               there ? "Your file is kept beside the progress, and "
+                                                       "your points stay."
+                                                     : "It is not there now."),
+                                   width, 0));
+        if (!agrees_to_replace()) {
+            fmt::print("Nothing was changed.\n");
+            return false;
+        }
+    }
+    const std::string kept = has_work ? keep_stub(t, l) : "";
+    // If the stub is a symbolic link, its target is written and the link stays.
+    write_atomically(there ? fs::canonical(stub).string() : stub, by.text);
+    fmt::print("{}\n", wrapped(fmt::format("{} is {}.", t.shown(stub), by.description), width, 0));
+    if (has_work)
+        fmt::print("Your file is {}\nTo get it back:\n  cp {} \\\n     {}\n", t.shown(kept),
+                   t.shown(kept), t.shown(stub));
+    return true;
+}
+
+int restore_stub(const toolchain &t, const lab &l, const std::string &command, bool agreed)
+{
+    const stub_original original = original_stub(t, l);
+    if (original.text.empty()) throw machine_error(no_original(t, l));
+    if (replace_stub(t, l, {original.text, "as " + original.where + " has it", command}, agreed))
+        mention_copy(t, l, original);
+    return passed;
+}
+
 } // namespace
 
 int reset_command(const toolchain &t, const std::string &word, bool agreed)
 {
     const lab &l = lab_called(t, find_lab(word, t.lab_names(false)));
-    terminal out = detect_terminal(1);
-    std::string stub = t.stub(l);
-    stub_original original = original_stub(t, l);
-    if (original.text.empty()) throw machine_error(no_original(t, l));
-    bool there = fs::exists(stub);
-    if (there && read_text(stub) == original.text) {
-        fmt::print("{}\n", wrapped(fmt::format("{} is as {} has it: there is nothing to reset.",
-                                               t.shown(stub), original.where),
-                                   out.width, 0));
-        mention_copy(t, l, original);
-        return passed;
-    }
-    if (!agreed) {
-        if (!isatty(0) || !isatty(1))
-            throw usage_error(
-                fmt::format("reset asks before it changes {}, and there is no terminal to "
-                            "ask on. To do it unasked: ./workbook reset {} --yes",
-                            t.shown(stub), number_of(l.name)));
-        std::string what =
-            fmt::format("{} goes back to how {} has it. {}", t.shown(stub), original.where,
-                        there ? "Your file is kept beside the progress, and your points stay."
-                              : "It is not there now.");
-        fmt::print("{}\n", wrapped(what, out.width, 0));
-        if (!agrees_to_reset()) {
-            fmt::print("Nothing was changed.\n");
-            return passed;
-        }
-    }
-    std::string kept = there ? keep_stub(t, l) : "";
-    // If the stub is a symbolic link, its target is written and the link stays.
-    write_atomically(there ? fs::canonical(stub).string() : stub, original.text);
-    fmt::print("{} is as {} has it.\n", t.shown(stub), original.where);
-    if (there)
-        fmt::print("Your file is {}\nTo get it back:\n  cp {} \\\n     {}\n", t.shown(kept),
-                   t.shown(kept), t.shown(stub));
-    mention_copy(t, l, original);
+    return restore_stub(t, l, "reset " + number_of(l.name), agreed);
+}
+
+int start_command(const toolchain &t, const std::string &word, bool open, bool agreed)
+{
+    const lab &l = lab_called(t, find_lab(word, t.lab_names(false)));
+    const std::string command = "start " + number_of(l.name);
+    if (!open) return restore_stub(t, l, command, agreed);
+    progress_line progress;
+    build_targets(t, {t.empty_functions(l)}, progress);
+    progress.clear();
+    replace_stub(t, l,
+                 {read_text(t.empty_functions(l)), "a file of empty functions, with nothing given",
+                  command + " --open"},
+                 agreed);
     return passed;
 }
 

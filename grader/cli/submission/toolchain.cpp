@@ -106,6 +106,11 @@ std::vector<std::string> toolchain::headers(const lab &l) const
 
 std::string toolchain::stub(const lab &l) const { return folder_in(*this, l, "labs") + "stub.cu"; }
 
+std::string toolchain::empty_functions(const lab &l) const
+{
+    return build_root + "/" + l.name + ".open.cu";
+}
+
 std::string toolchain::source(const lab &l, const std::string &implementation) const
 {
     bool ours = implementation == "naive" || implementation == "library";

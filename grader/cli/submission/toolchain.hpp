@@ -47,6 +47,7 @@ struct toolchain {
     // The project's headers that a submission may include, beside those of compiler and toolkit.
     std::vector<std::string> headers(const lab &l) const;
     std::string stub(const lab &l) const;
+    std::string empty_functions(const lab &l) const; // a generated submission, built on demand
     std::string source(const lab &l,
                        const std::string &implementation) const;         // naive, 1_..., solution
     std::string folder_of(const lab &l, const std::string &which) const; // right, wrong

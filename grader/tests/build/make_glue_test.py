@@ -37,6 +37,19 @@ class glue_of(in_a_folder):
         self.assertIn("contract_size = 4, ", made)
         self.assertEqual(self.compile().stderr, "")
 
+    def test_empty_functions_compile_as_a_submission_of_their_own(self):
+        header = "#include <cstddef>\nvoid scale(const float *const *in_per_device, float *out_host, int count, int devices);\n"
+        header += "std::size_t scale_scratch(int n);\nconst char *name();\n"
+        made, _ = self.make(header, "--open")
+        self.assertLessEqual(max(map(len, made.splitlines())), 80)
+        self.assertIn("int count,\n    int devices)\n{\n}", made)
+        alone = made.replace('#include "../check.hpp"', "").replace("#include <cuda_runtime.h>", "")
+        self.out.write_text(alone)
+        self.assertEqual(self.compile().stderr, "")
+        defined = run("nm", "-C", "--defined-only", self.object).stdout
+        for function in ("scale(float const* const*, float*, int, int)", "scale_scratch(int)", "name()"):
+            self.assertIn(function, defined)
+
     def test_the_parents_table_has_no_addresses(self):
         made, _ = self.make("void scale(float *data, int n);\n", "--parent")
         self.assertIn('{"scale", "data,n", nullptr', made)

@@ -29,15 +29,15 @@ std::vector<std::string> kept(const project &p)
     return texts;
 }
 
-// Runs reset without a terminal and discards its output.
-int reset(const project &p, bool agreed)
+// Runs a command without a terminal and discards its output.
+template <class F> int silently(F command)
 {
     std::fflush(stdout);
     int before = dup(1), null = open("/dev/null", O_WRONLY);
     dup2(null, 1);
     int status = -1;
     try {
-        status = reset_command(p.tools, "scaling", agreed);
+        status = command();
     } catch (...) {
         std::fflush(stdout);
         dup2(before, 1);
@@ -48,6 +48,22 @@ int reset(const project &p, bool agreed)
     dup2(before, 1);
     close(before), close(null);
     return status;
+}
+
+int reset(const project &p, bool agreed)
+{
+    return silently([&] { return reset_command(p.tools, "scaling", agreed); });
+}
+
+// The build of this project writes empty functions.
+void build_empty_functions(project &p)
+{
+    p.tools.ninja = p.script("ninja", "echo '// Empty.' >" + p.root + "/build/02_scaling.open.cu");
+}
+
+int start(const project &p, bool open, bool agreed)
+{
+    return silently([&] { return start_command(p.tools, "scaling", open, agreed); });
 }
 
 } // namespace
@@ -122,4 +138,21 @@ TEST_CASE("a stub that is a link stays one")
     CHECK(reset(p, true) == passed);
     CHECK(std::filesystem::is_symlink(stub));
     CHECK(read_text(mine) == handed_out);
+}
+
+TEST_CASE("start --open puts empty functions there, and keeps what the student wrote, and no more")
+{
+    project p;
+    build_empty_functions(p);
+    copy_stubs(p.tools);
+    const std::string stub = p.tools.stub(p.only_lab());
+    CHECK(start(p, true, false) == passed); // nothing is lost, so nothing is asked
+    CHECK(read_text(stub) == "// Empty.\n");
+    CHECK_FALSE(std::filesystem::exists(p.root + "/.workbook/kept"));
+    p.put("labs/02_scaling/stub.cu", "mine\n");
+    CHECK(start(p, true, true) == passed);
+    CHECK(read_text(stub) == "// Empty.\n");
+    CHECK(kept(p) == std::vector<std::string>{"mine\n"});
+    CHECK(start(p, false, true) == passed);
+    CHECK(read_text(stub) == handed_out);
 }
