@@ -1,15 +1,29 @@
-// Wrong sums, known by what was added before each part of the array, or by how few elements they
-// hold.
+// Knows wrong sums by what was added before each part of the array, by how few elements they hold,
+// or by what a simulation of the mistake gives.
 #include "mistakes.hpp"
 
+#include "oracle.hpp"
+
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstddef>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 using grading::misconception;
 
 namespace {
+
+// Overflows as a GPU does.
+template <class T> T added(T a, T b)
+{
+    if constexpr (std::is_same_v<T, float>)
+        return a + b;
+    else
+        return static_cast<T>(std::uint64_t(a) + std::uint64_t(b));
+}
 
 template <class T> T less(T a, T b) { return static_cast<T>(std::uint64_t(a) - std::uint64_t(b)); }
 
@@ -72,6 +86,16 @@ template <class T> bool own_too(const parts<T> &p, std::size_t from)
     return all;
 }
 
+// True if each part got the sum of the 32 parts before it, which a warp sees at once.
+template <class T> bool one_window(const parts<T> &p)
+{
+    constexpr std::size_t lanes = 32;
+    bool all = p.before.size() > lanes + 1;
+    for (std::size_t k = 0; k < p.before.size(); ++k)
+        all = all && p.before[k] == (k < lanes ? p.right[k] : less(p.right[k], p.right[k - lanes]));
+    return all;
+}
+
 template <class T> bool in_32_bits(const parts<T> &p)
 {
     for (std::size_t k = 0; k < p.before.size(); ++k)
@@ -86,8 +110,6 @@ template <class T> bool too_few_sums(const parts<T> &p)
     const bool rounds = (p.first_wrong & (p.first_wrong - 1)) == 0;
     return p.first_wrong > 0 && (p.each > most_of_a_block || (rounds && p.first_wrong >= 32));
 }
-
-} // namespace
 
 template <class T> std::vector<misconception<T>>
 wrong_before_parts(const std::vector<T> &in, bool exclusive, const std::vector<T> &got)
@@ -123,6 +145,9 @@ wrong_before_parts(const std::vector<T> &in, bool exclusive, const std::vector<T
         add(in_32_bits(p),
             "What was added before every " + each + " elements has lost all but its lower 32 bits.",
             "Of which type is the array that keeps the sums of " + parts + "?");
+    add(one_window(p),
+        "Before every " + each + " elements only the 32 " + parts + " before were added.",
+        "A look back that has met no prefix goes on with the next 32 tiles.");
     const std::string numbers = "The sum before element " + first + " is " +
                                 grading::show_element(p.right[p.first_wrong]) + ", and " +
                                 grading::show_element(p.before[p.first_wrong]) + " was added.";
@@ -165,9 +190,274 @@ template <class T> std::vector<misconception<T>> windows(const std::vector<T> &i
     return known;
 }
 
-template std::vector<misconception<int>> wrong_before_parts(const std::vector<int> &, bool,
-                                                            const std::vector<int> &);
-template std::vector<misconception<std::int64_t>>
-wrong_before_parts(const std::vector<std::int64_t> &, bool, const std::vector<std::int64_t> &);
-template std::vector<misconception<int>> windows(const std::vector<int> &, bool);
-template std::vector<misconception<std::int64_t>> windows(const std::vector<std::int64_t> &, bool);
+template <class T> std::vector<T> inclusive(const std::vector<T> &in)
+{
+    return right_sums(in, false);
+}
+
+template <class T> std::vector<T> one_later(std::vector<T> sums)
+{
+    sums.insert(sums.begin(), T(0));
+    sums.pop_back();
+    return sums;
+}
+
+template <class T> std::vector<T> from_the_end(std::vector<T> in)
+{
+    std::reverse(in.begin(), in.end());
+    std::vector<T> sums = inclusive(in);
+    std::reverse(sums.begin(), sums.end());
+    return sums;
+}
+
+// As if every `part` elements were an array of their own; `and_the_last`: to which the sum of the
+// part just before was added.
+template <class T>
+std::vector<T> in_parts(const std::vector<T> &in, std::size_t part, bool and_the_last)
+{
+    std::vector<T> out, before;
+    for (std::size_t first = 0; first < in.size(); first += part) {
+        auto from = in.begin() + std::ptrdiff_t(first);
+        auto to = in.begin() + std::ptrdiff_t(std::min(first + part, in.size()));
+        std::vector<T> sums = inclusive(std::vector<T>(from, to));
+        T added = and_the_last && !before.empty() ? before.back() : T(0);
+        for (T x : sums) out.push_back(added + x);
+        before = std::move(sums);
+    }
+    return out;
+}
+
+// What the two sweeps make of an array that is taken for a whole tree.
+template <class T> std::vector<T> swept(std::vector<T> sums)
+{
+    std::size_t n = sums.size(), width = 1;
+    for (; width < n; width *= 2)
+        for (std::size_t right = 2 * width - 1; right < n; right += 2 * width)
+            sums[right] += sums[right - width];
+    if (n > 0) sums[n - 1] = 0;
+    while ((width /= 2) > 0)
+        for (std::size_t right = 2 * width - 1; right < n; right += 2 * width) {
+            T left = std::exchange(sums[right - width], sums[right]);
+            sums[right] += left;
+        }
+    return sums;
+}
+
+// Whether a lane adds what a shuffle over `distance` brings it.
+using condition = bool (*)(int lane, int distance);
+
+// What five shuffles make of the elements of a warp. Where a lane has nobody so far to its left, a
+// shuffle brings it its own value.
+template <class T> std::array<T, 32> shuffled(std::array<T, 32> sums, condition adds)
+{
+    for (int distance = 1; distance < 32; distance *= 2)
+        for (int lane = 31; lane >= 0; --lane) {
+            std::size_t to = std::size_t(lane), from = to - std::size_t(distance);
+            if (adds(lane, distance)) sums[to] = added(sums[to], sums[lane < distance ? to : from]);
+        }
+    return sums;
+}
+
+// The sums of a warp that has `each` neighbours a thread, the first of them in[first], and adds as
+// said; and, right, of what lies before. `taken_off`: what comes before a thread was told by its
+// own sum, less what is its own, and not by the lane to the left.
+template <class T> std::vector<T> of_warp(const std::vector<T> &in, bool exclusive,
+                                          std::size_t first, std::size_t each, condition adds,
+                                          bool taken_off)
+{
+    std::vector<T> sums;
+    T before(0);
+    for (std::size_t i = 0; i < first; ++i) {
+        T up_to = added(before, in[i]);
+        sums.push_back(exclusive ? before : up_to);
+        before = up_to;
+    }
+    auto element = [&in](std::size_t i) { return i < in.size() ? in[i] : T(0); };
+    std::array<T, 32> own{};
+    for (std::size_t k = 0; k < 32 * each; ++k)
+        own[k / each] = added(own[k / each], element(first + k));
+    const std::array<T, 32> up_to = shuffled(own, adds);
+    for (std::size_t lane = 0; lane < 32; ++lane) {
+        T left = taken_off  ? added(up_to[lane], static_cast<T>(-own[lane]))
+                 : lane > 0 ? up_to[lane - 1]
+                            : T(0);
+        T sum = added(before, left);
+        for (std::size_t i = first + lane * each; i < first + (lane + 1) * each; ++i) {
+            T with = added(sum, element(i));
+            sums.push_back(exclusive ? sum : with);
+            sum = with;
+        }
+    }
+    sums.resize(std::min(sums.size(), in.size()));
+    return sums;
+}
+
+// `got` if its first warp, or else its second, looks as if lanes added as said; else nothing. What
+// comes behind hangs on how warps and blocks tell each other, and says no more.
+template <class T> std::vector<T> as_shuffled(const std::vector<T> &in, const std::vector<T> &got,
+                                              bool exclusive, bool second_warp, condition adds)
+{
+    // Float sums may be rounded in another order: by no more than a little of the largest so far.
+    auto fits = [&got](const std::vector<T> &sums) {
+        double most = 0;
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+            most = std::max(most, std::abs(double(sums[i])));
+            bool near = std::abs(double(got[i]) - double(sums[i])) <= 1e-5 * most;
+            if (std::is_same_v<T, float> ? !near : got[i] != sums[i]) return false;
+        }
+        return true;
+    };
+    condition right = [](int lane, int distance) { return lane >= distance; };
+    for (std::size_t each : {1u, 2u, 4u, 8u})
+        for (bool taken_off : {true, false}) {
+            std::size_t first = second_warp ? 32 * each : 0;
+            if (first >= in.size()) continue;
+            auto sums = [&](condition c) {
+                return of_warp(in, exclusive, first, each, c, taken_off);
+            };
+            if (fits(sums(adds)) && !fits(sums(right))) return got;
+        }
+    return {};
+}
+
+} // namespace
+
+template <class T> std::vector<T> right_sums(const std::vector<T> &in, bool exclusive)
+{
+    std::vector<T> sums;
+    if constexpr (std::is_same_v<T, float>) {
+        const std::vector<double> exact = oracle::inclusive(in).sums;
+        sums.assign(exact.begin(), exact.end());
+    } else
+        sums = oracle::inclusive(in);
+    return exclusive ? one_later(std::move(sums)) : sums;
+}
+
+template <class T> std::vector<misconception<T>>
+wrong_sums(const std::vector<T> &in, bool exclusive, const std::vector<T> &got)
+{
+    auto asked = [exclusive](std::vector<T> sums) {
+        return exclusive ? one_later(std::move(sums)) : sums;
+    };
+    std::vector<misconception<T>> known;
+    // The largest first: where they meet, all smaller parts look the same.
+    for (std::size_t part = 16384; part >= 32; part /= 2) {
+        if (part >= in.size()) continue;
+        // Exclusive sums of parts begin with 0 in each.
+        auto parts = [&in, part, exclusive](bool and_the_last) {
+            std::vector<T> sums = in_parts(in, part, and_the_last);
+            if (exclusive)
+                for (std::size_t i = 0; i < sums.size(); ++i) sums[i] -= in[i];
+            return sums;
+        };
+        std::string size = std::to_string(part);
+        known.push_back({"Every " + size + " elements were added up by themselves.",
+                         "What lies before them is missing: add the sums of all warps, and all "
+                         "blocks, before.",
+                         [parts] { return parts(false); }});
+        known.push_back(
+            {"Every " + size + " elements got the sum of the " + size +
+                 " just before them, and not of all that lie before.",
+             "The blocks' sums must be scanned, too, before they are added. In one pass a "
+             "look back goes on behind a tile that has only its own sum published.",
+             [parts] { return parts(true); }});
+    }
+    auto learn = [&known](std::vector<misconception<T>> more) {
+        for (misconception<T> &m : more) known.push_back(std::move(m));
+    };
+    if constexpr (!std::is_same_v<T, float>) learn(windows(in, exclusive));
+    known.push_back({"The sums run from the end to the beginning.",
+                     "A lane takes from its left: from a lower index, or by __shfl_up_sync.",
+                     [&in, asked] { return asked(from_the_end(in)); }});
+    auto as_if = [&in, &got, exclusive](bool second_warp, condition adds) {
+        return [&in, &got, exclusive, second_warp, adds] {
+            return as_shuffled(in, got, exclusive, second_warp, adds);
+        };
+    };
+    known.push_back({"Lanes that have nobody so far to their left added all the same.",
+                     "There __shfl_up_sync gives a lane its own value back: add only where the "
+                     "lane is at least the distance.",
+                     as_if(false, [](int, int) { return true; })});
+    known.push_back({"In all warps but the first, lanes that have nobody so far to their left "
+                     "added all the same.",
+                     "A lane is a thread's number in its warp, threadIdx.x % 32: compare that "
+                     "with the distance.",
+                     as_if(true, [](int, int) { return true; })});
+    known.push_back({"Lanes whose number is just the distance did not add.",
+                     "Lane 0 lies so far to their left: add where the lane is at least the "
+                     "distance.",
+                     as_if(false, [](int lane, int distance) { return lane > distance; })});
+    if (exclusive) {
+        known.push_back({"This is the inclusive scan: each sum holds its own element.",
+                         "out[0] = 0, and out[i] ends with in[i - 1].",
+                         [&in] { return inclusive(in); }});
+    } else
+        known.push_back({"This is the exclusive scan: each sum leaves its own element out.",
+                         "out[0] = in[0], and out[i] ends with in[i].",
+                         [&in] { return one_later(inclusive(in)); }});
+    // The last: the ones before say more where they fit, too.
+    if constexpr (!std::is_same_v<T, float>) learn(wrong_before_parts(in, exclusive, got));
+    return known;
+}
+
+std::vector<misconception<int>> wrong_tree(const ints &in, const ints &got)
+{
+    auto with_all = [&in] {
+        ints sums = inclusive(in);
+        int all = sums.empty() ? 0 : sums.back();
+        sums = one_later(std::move(sums));
+        for (int &x : sums) x += all;
+        return sums;
+    };
+    std::vector<misconception<int>> known = {
+        {"Every sum has the sum of all elements in it.",
+         "Before the way down the root becomes 0: nothing lies before it.", with_all},
+        {"The tree is as wide as the array: only where that is a power of two is the last element "
+         "its root.",
+         "Let the tree be as wide as the next power of two, or as `most`, with 0 for what lies "
+         "beyond n.",
+         [&in] { return swept(in); }},
+        {"Every sum is 0.",
+         "On the way down, does the right run get the left run's sum as it was, or what has "
+         "overwritten that, the 0 that comes from the root?",
+         [&in] { return ints(in.size()); }}};
+    for (misconception<int> &m : wrong_sums(in, true, got)) known.push_back(std::move(m));
+    return known;
+}
+
+std::vector<misconception<std::int64_t>> wrong_longs(const longs &in, const longs &got)
+{
+    std::vector<misconception<std::int64_t>> known = wrong_sums(in, false, got);
+    auto cut = [](longs values) {
+        for (std::int64_t &x : values) x = static_cast<std::int32_t>(x);
+        return values;
+    };
+    known.push_back({"The sums have lost all but their lower 32 bits.",
+                     "Keep every sum as std::int64_t, also in shared memory and in scratch.",
+                     [&in, cut] { return cut(oracle::inclusive(in)); }});
+    return known;
+}
+
+std::vector<misconception<float>> wrong_with_a_large_one(const floats &in, const floats &got)
+{
+    // A sum with 1e10 in it is rounded to a multiple of 1024.
+    auto rounded = [&in, &got] {
+        const std::vector<double> want = oracle::inclusive(in).sums;
+        bool near = true;
+        for (std::size_t i = 0; i < want.size(); ++i) near &= std::abs(got[i] - want[i]) < 2048;
+        return near ? got : floats{};
+    };
+    std::vector<misconception<float>> known = wrong_sums(in, false, got);
+    known.push_back({"Sums before a large element were rounded as if they held it.",
+                     "Never compute what lies before as what lies up to here, less what is here: "
+                     "take it from the thread, or block, to the left.",
+                     rounded});
+    return known;
+}
+
+template ints right_sums(const ints &, bool);
+template longs right_sums(const longs &, bool);
+template floats right_sums(const floats &, bool);
+template std::vector<misconception<int>> wrong_sums(const ints &, bool, const ints &);
+template std::vector<misconception<std::int64_t>> wrong_sums(const longs &, bool, const longs &);
+template std::vector<misconception<float>> wrong_sums(const floats &, bool, const floats &);

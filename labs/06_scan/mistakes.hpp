@@ -1,26 +1,26 @@
-// Wrong sums of lab 06 that the grader knows by what was added before each part of the array.
+// Wrong sums of lab 06 that the grader knows, and what to say of them.
 #pragma once
 
 #include "grader/grading.hpp"
 
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
-// Overflows as a GPU does.
-template <class T> T added(T a, T b)
-{
-    if constexpr (std::is_same_v<T, float>)
-        return a + b;
-    else
-        return static_cast<T>(std::uint64_t(a) + std::uint64_t(b));
-}
+using ints = std::vector<int>;
+using longs = std::vector<std::int64_t>;
+using floats = std::vector<float>;
 
-// Of an answer that goes on rightly within every warp, block or other part, and wrongly from one to
-// the next. For integers: float sums are rounded on the way.
+// Returns the right sums; those of float are exact but for one rounding each.
+template <class T> std::vector<T> right_sums(const std::vector<T> &in, bool exclusive);
+
+// Returns what the wrong sums `got` may have come from, the surest first, where an inclusive or an
+// exclusive scan was asked for. The vectors outlive what is returned.
 template <class T> std::vector<grading::misconception<T>>
-wrong_before_parts(const std::vector<T> &in, bool exclusive, const std::vector<T> &got);
+wrong_sums(const std::vector<T> &in, bool exclusive, const std::vector<T> &got);
 
-// Of an answer whose sums have only the last few elements in them.
-template <class T>
-std::vector<grading::misconception<T>> windows(const std::vector<T> &in, bool exclusive);
+// The same for the tree of scan_block_exclusive, for sums of 64 bits, and for an array with an
+// element that is so large that sums hold nothing else.
+std::vector<grading::misconception<int>> wrong_tree(const ints &in, const ints &got);
+std::vector<grading::misconception<std::int64_t>> wrong_longs(const longs &in, const longs &got);
+std::vector<grading::misconception<float>> wrong_with_a_large_one(const floats &in,
+                                                                  const floats &got);

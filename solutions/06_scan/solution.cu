@@ -1,9 +1,9 @@
 // Lab 06, worked: one pass, and several elements a lane, in pieces of 16 bytes.
 //
-// From rung 6: the board, the tickets and the look-back. New: a warp has rows of 32 pieces, one
-// below the other. A lane adds up its piece alone, so that the shuffles of a row serve 128 ints and
-// not 32; and a tile is so large that there are few to look back at, and so many bytes are under
-// way that the wait for it does not show.
+// From rung 7: the tile states, the tickets, the look-back, and rows. New: a row is 32 pieces. A
+// lane adds up its piece alone, so that the shuffles of a row serve 128 ints and not 32, and 16
+// bytes are loaded at a time; a tile is so large, 12288 ints, that the wait for the look-back does
+// not show.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -24,38 +24,39 @@ template <class T> constexpr int a_piece = 16 / sizeof(T);
 template <class T> constexpr int a_row = 32 * a_piece<T>;
 template <class T> constexpr int tile = block_size *rows *a_piece<T>;
 
-// What a tile has told so far: words of which each holds 32 bits of a sum, and whose it is. State
-// and bits are one word, so nobody sees only one of them; and each state is told once, so that
-// words of the same state belong together. No fence is needed.
+// How much a tile has published: nothing, the sum of the tile alone, or that of the tile and all
+// before it. Each word of it holds the state and 32 bits of a sum, so nobody sees only one of them;
+// and each state is published once, so that words of the same state belong together. No fence is
+// needed.
 using word = unsigned long long;
-enum state : unsigned { nothing, own, sum }; // of the tile alone; of it and all before it
+enum state : unsigned { invalid, aggregate, prefix };
 
-template <class T> struct message {
+template <class T> struct tile_state {
     state kind;
     T value;
 };
 
-// Scratch: some words a tile, and how many tiles have been taken.
-template <class T> struct board {
+// Scratch: some words per tile, and how many tiles have been taken.
+template <class T> struct tile_states {
     static constexpr int words = sizeof(T) / 4;
     volatile word *tiles;
     int *taken;
 
-    __device__ void tell(int t, const message<T> &m) const
+    __device__ void publish(int t, const tile_state<T> &m) const
     {
         unsigned bits[words];
         memcpy(bits, &m.value, sizeof(T));
         for (int k = 0; k < words; ++k) tiles[t * words + k] = word(m.kind) << 32 | bits[k];
     }
-    __device__ message<T> look_at(int t) const
+    __device__ tile_state<T> read(int t) const
     {
         unsigned bits[words], kinds[words];
         for (int k = 0; k < words; ++k) {
             word w = tiles[t * words + k];
             bits[k] = unsigned(w), kinds[k] = unsigned(w >> 32);
         }
-        message<T> m{state(kinds[0]), T(0)};
-        if (kinds[words - 1] != kinds[0]) m.kind = nothing;
+        tile_state<T> m{state(kinds[0]), T(0)};
+        if (kinds[words - 1] != kinds[0]) m.kind = invalid;
         memcpy(&m.value, bits, sizeof(T));
         return m;
     }
@@ -63,16 +64,16 @@ template <class T> struct board {
 
 template <class T> static int tiles_for(int n) { return n / tile<T> + (n % tile<T> != 0); }
 
-template <class T> static size_t board_bytes(int n)
+template <class T> static size_t scratch_bytes(int n)
 {
-    return sizeof(word) * board<T>::words * tiles_for<T>(n) + sizeof(int);
+    return sizeof(word) * tile_states<T>::words * tiles_for<T>(n) + sizeof(int);
 }
 
-template <class T> static board<T> cleared_board(int n, void *scratch)
+template <class T> static tile_states<T> cleared_states(int n, void *scratch)
 {
-    check(cudaMemsetAsync(scratch, 0, board_bytes<T>(n)), "clearing the board");
+    check(cudaMemsetAsync(scratch, 0, scratch_bytes<T>(n)), "clearing the states");
     word *tiles = static_cast<word *>(scratch);
-    return {tiles, reinterpret_cast<int *>(tiles + board<T>::words * tiles_for<T>(n))};
+    return {tiles, reinterpret_cast<int *>(tiles + tile_states<T>::words * tiles_for<T>(n))};
 }
 
 // A block takes its tile when it runs, so that every tile it may wait for is at work already,
@@ -136,19 +137,19 @@ template <class T> static __device__ block_sums<T> add_up(T of_this_warp)
 }
 
 // The sum of all before tile t, found out by one warp: 32 tiles at a time.
-template <class T> static __device__ T look_back(const board<T> &b, int t)
+template <class T> static __device__ T look_back(const tile_states<T> &b, int t)
 {
     T before = 0;
     unsigned sums = 0;
     for (int nearest = t - 1; nearest >= 0 && sums == 0; nearest -= 32) {
-        message<T> m;
+        tile_state<T> m;
         unsigned wanted;
         do {
-            m = lane() <= nearest ? b.look_at(nearest - lane()) : message<T>{sum, T(0)};
-            sums = __ballot_sync(all_lanes, m.kind == sum);
+            m = lane() <= nearest ? b.read(nearest - lane()) : tile_state<T>{prefix, T(0)};
+            sums = __ballot_sync(all_lanes, m.kind == prefix);
             // The lanes up to the first that knows of all before it; all where none does.
             wanted = sums ^ (sums - 1);
-        } while (__ballot_sync(all_lanes, m.kind == nothing) & wanted);
+        } while (__ballot_sync(all_lanes, m.kind == invalid) & wanted);
         T value = wanted >> lane() & 1 ? m.value : T(0);
         for (int d = 16; d > 0; d /= 2) value += __shfl_xor_sync(all_lanes, value, d);
         before += value;
@@ -157,15 +158,15 @@ template <class T> static __device__ T look_back(const board<T> &b, int t)
 }
 
 // The sum of all before this warp's elements, whose sum is `of_this_warp`.
-template <class T> static __device__ T sum_before(const board<T> &b, int t, T of_this_warp)
+template <class T> static __device__ T sum_before(const tile_states<T> &b, int t, T of_this_warp)
 {
     __shared__ T before;
     block_sums<T> here = add_up(of_this_warp);
     if (threadIdx.x < 32) {
-        if (lane() == 0) b.tell(t, {own, here.all});
+        if (lane() == 0) b.publish(t, {aggregate, here.all});
         T before_tile = look_back(b, t);
         if (lane() == 0) {
-            b.tell(t, {sum, before_tile + here.all});
+            b.publish(t, {prefix, before_tile + here.all});
             before = before_tile;
         }
     }
@@ -212,7 +213,7 @@ static __device__ void store(T *out, int n, int first, bool whole, const piece<T
 
 template <bool inclusive, class T>
 static __global__ void __launch_bounds__(block_size, blocks_at_once)
-    scan_tiles(const T *in, T *out, int n, board<T> b)
+    scan_tiles(const T *in, T *out, int n, tile_states<T> b)
 {
     piece<T> mine[rows];
     int t = next_tile(b.taken);
@@ -228,30 +229,30 @@ static __global__ void __launch_bounds__(block_size, blocks_at_once)
 template <bool inclusive, class T> static void scan(const T *in, T *out, int n, void *scratch)
 {
     if (n == 0) return;
-    board<T> b = cleared_board<T>(n, scratch);
+    tile_states<T> b = cleared_states<T>(n, scratch);
     scan_tiles<inclusive><<<tiles_for<T>(n), block_size>>>(in, out, n, b);
     check_launch("scan_tiles");
 }
 
-size_t scan_inclusive_scratch(int n) { return board_bytes<int>(n); }
+size_t scan_inclusive_scratch(int n) { return scratch_bytes<int>(n); }
 void scan_inclusive(const int *in, int *out, int n, void *scratch)
 {
     scan<true>(in, out, n, scratch);
 }
 
-size_t scan_exclusive_scratch(int n) { return board_bytes<int>(n); }
+size_t scan_exclusive_scratch(int n) { return scratch_bytes<int>(n); }
 void scan_exclusive(const int *in, int *out, int n, void *scratch)
 {
     scan<false>(in, out, n, scratch);
 }
 
-size_t scan_inclusive_int64_scratch(int n) { return board_bytes<std::int64_t>(n); }
+size_t scan_inclusive_int64_scratch(int n) { return scratch_bytes<std::int64_t>(n); }
 void scan_inclusive_int64(const std::int64_t *in, std::int64_t *out, int n, void *scratch)
 {
     scan<true>(in, out, n, scratch);
 }
 
-size_t scan_inclusive_float_scratch(int n) { return board_bytes<float>(n); }
+size_t scan_inclusive_float_scratch(int n) { return scratch_bytes<float>(n); }
 void scan_inclusive_float(const float *in, float *out, int n, void *scratch)
 {
     scan<true>(in, out, n, scratch);
