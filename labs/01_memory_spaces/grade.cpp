@@ -404,15 +404,15 @@ SPEED_CASE("polynomial: what is loaded", 6, 3)
     gates.counted = {
         // From any memory: a load of a coefficient costs about the same from constant memory as
         // from the L1.
-        at_most("loads an element", {9.5}, "",
+        at_most("loads per element", {9.5}, "",
                 "Each coefficient that a thread loads is used for too few elements. Let a thread "
                 "have four or more, with a sum each in a register: then a loaded coefficient "
                 "serves them all.",
                 [=](const counted &c) { return 32 * memory_requests(c) / elements(); }),
-        moved_bytes("an element", elements, {18},
+        moved_bytes("per element", elements, {18},
                     "x comes from memory, and y goes there: 8 bytes. All threads read the same "
                     "coefficient at the same moment: that is what constant memory is for."),
-        at_most("bytes copied a call", {4 * (degree + 1)}, "",
+        at_most("bytes copied per call", {4 * (degree + 1)}, "",
                 "Copy the degree + 1 coefficients, once a call, before the launch.",
                 [](const counted &c) { return double(c.copied_bytes); }),
         lanes_at_work(),
@@ -440,7 +440,7 @@ SPEED_CASE("follow: speed", 6, 4)
     gates.speedup = 5;
     gates.counted = {
         at_most(
-            "constant addresses a request", {1}, "",
+            "constant addresses per request", {1}, "",
             "Constant memory gives one address a moment to all lanes of a warp; lanes that ask for "
             "different ones wait for each other. Shared memory has 32 banks.",
             [](const counted &c) {
@@ -449,7 +449,7 @@ SPEED_CASE("follow: speed", 6, 4)
         // 3 where each block of 256 threads brings the table to shared memory; from global memory
         // some 500.
         moved_bytes(
-            "an element", [] { return double(raced(1 << 14, 8)); }, {16},
+            "per element", [] { return double(raced(1 << 14, 8)); }, {16},
             "Each lane reads the table somewhere else, at each step. Let a block bring it "
             "to shared memory, once."),
         lanes_at_work()};
@@ -505,7 +505,7 @@ SPEED_CASE("small_sort: speed", 6.5, 3)
             }),
         // 8 by way of shared memory, 64 where each lane loads and stores its run a float at a time
         moved_bytes(
-            "an element", [] { return double(raced_in_runs()); }, {80},
+            "per element", [] { return double(raced_in_runs()); }, {80},
             "A run is loaded once and stored once; in between it belongs into registers."),
         lanes_at_work()};
     gates.too_slow = "Is the run in registers? Neighbouring lanes must load and store neighbours, "
@@ -572,14 +572,14 @@ SPEED_CASE("sample_bilinear: one fetch a sample", 3.5, 0)
     auto fetches = [](const counted &c) {
         return 32 * double(c.texture_requests) / (simulated() ? 4001 : 10000019);
     };
-    gates.counted = {at_most("texture fetches a sample", {1.05}, "",
+    gates.counted = {at_most("texture fetches per sample", {1.05}, "",
                              "One filtered fetch reads the four texels and weighs them.", fetches),
-                     at_least("bytes a sample read through a texture", {3.9}, "",
+                     at_least("bytes per sample read through a texture", {3.9}, "",
                               "Let the texture unit do the interpolation: cudaFilterModeLinear, "
                               "and tex2D in the kernel.",
                               [](const counted &c) { return double(c.texture_bytes) / 4001; }),
                      // its place and the fetch; and what brings the image into an array
-                     at_most("requests to load a sample", {3.2}, "",
+                     at_most("requests to load per sample", {3.2}, "",
                              "Where a sample lies, and one filtered fetch: nothing else is to be "
                              "loaded for it.",
                              [](const counted &c) { return 32 * memory_requests(c) / 4001; }),

@@ -62,7 +62,7 @@ static const places odd_places[] = {{1, 1, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, 
 static counted_gate sectors_an_element(bool stores, int offset, double most)
 {
     return at_most(
-        stores ? "sectors stored an element" : "sectors loaded an element", {most}, "",
+        stores ? "sectors stored per element" : "sectors loaded per element", {most}, "",
         stores ? "Is each element stored once? Then a store of a warp that begins within a sector "
                  "touches five for four: let every warp begin its stores at a sector boundary, and "
                  "handle both ends one by one."
@@ -89,7 +89,7 @@ static counted_gate by_loads_and_stores()
 static counted_gate bytes_loaded_a_thread(double min)
 {
     return at_least(
-        "bytes loaded a thread", {min}, "",
+        "bytes loaded per thread", {min}, "",
         "A thread that has only two floats on their way waits for them most of the time.",
         [](const counted &c) { return c.threads ? double(c.load_bytes) / double(c.threads) : 0; });
 }
@@ -162,7 +162,7 @@ SPEED_CASE("scale_columns: speed", 4.5, 10)
         {used_by_loads(0.95), used_by_stores(0.95),
          // 12 with a factor for each element; a sector for each loads and stores 64.
          moved_bytes(
-             "an element", [] { return double(raced_rows()) * raced_cols; }, {24},
+             "per element", [] { return double(raced_rows()) * raced_cols; }, {24},
              "Lanes that ask for one element have a sector to themselves. Let each lane of a warp "
              "handle another element of a row.")});
     gates.too_slow = "Do the lanes of a warp handle neighbours in a row? Where they do, more bytes "

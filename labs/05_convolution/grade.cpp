@@ -372,7 +372,7 @@ static void race_filter(enum function what, const speed_gates &gates)
 static counted_gate sectors_a_pixel(enum function what, const steps &most)
 {
     return at_most(
-        "sectors moved a pixel", most, "",
+        "sectors moved per pixel", most, "",
         "Each pixel is loaded from global memory for every sum that it is part of. Let "
         "the threads of a block bring their pixels and a halo around them to shared "
         "memory together, and take what they need from there.",
@@ -384,7 +384,7 @@ static counted_gate sectors_a_pixel(enum function what, const steps &most)
 static counted_gate multiplications_a_pixel(enum function what, double most)
 {
     return at_most(
-        "multiplications a pixel", {most}, "",
+        "multiplications per pixel", {most}, "",
         "A filter that is a product need not be multiplied out: filter along the rows, and then "
         "the result down the columns. If it does: is each row's sum taken once and kept, or anew "
         "for every element of the column filter?",
@@ -397,7 +397,7 @@ static counted_gate multiplications_a_pixel(enum function what, double most)
 // Bytes that each launch must move if it moves every sector once, over all launches.
 static counted_gate compulsory_bytes(enum function what, double good)
 {
-    return at_most("compulsory bytes a pixel", {0, good}, "bytes",
+    return at_most("compulsory bytes per pixel", {0, good}, "bytes",
                    "What the first pass writes the second reads again. A block that keeps it in "
                    "shared memory or in registers needs no second pass.",
                    [=](const counted &c) {

@@ -115,14 +115,14 @@ make_workload scan_floats(int n) { return SCAN_BY(float, scan_inclusive_float, n
 static counted_gate moved_an_element(double n, const steps &limit)
 {
     return moved_bytes(
-        "an element", [n] { return n; }, limit,
+        "per element", [n] { return n; }, limit,
         "Within one launch, too, memory moves an element each time that it is asked for. Let no "
         "block load what another has added up, and neighbouring lanes load neighbours.");
 }
 
 static counted_gate compulsory_an_element(double n, const steps &limit)
 {
-    return at_most("compulsory bytes an element", limit, "bytes",
+    return at_most("compulsory bytes per element", limit, "bytes",
                    "Every kernel that goes over all elements moves them once more. How often does "
                    "each of them pass through memory, and how often need it?",
                    [n](const counted &c) { return double(c.compulsory_bytes) / n; });
@@ -132,7 +132,7 @@ static counted_gate compulsory_an_element(double n, const steps &limit)
 // load 28 bytes by tiles of 8192.
 static counted_gate loaded_an_element(double n, double limit)
 {
-    return at_most("bytes loaded an element", {limit}, "bytes",
+    return at_most("bytes loaded per element", {limit}, "bytes",
                    "Each element need be loaded once, and where sums of blocks are added "
                    "afterwards three times. Let no block load what another has added up.",
                    [n](const counted &c) { return double(c.load_bytes + c.texture_bytes) / n; });
@@ -160,16 +160,16 @@ speed_gates gates_of_block()
     conflicts.cause = {}; // a tree has no rows to be made longer
     speed_gates gates;
     gates.counted = {
-        at_most("bytes loaded an element", {4.5}, "bytes",
+        at_most("bytes loaded per element", {4.5}, "bytes",
                 "Each element need be loaded from global memory once. Keep the sums, while they "
                 "grow, in shared memory or in registers.",
                 [](const counted &c) { return double(c.load_bytes) / elements_of_block; }),
         // Naive moves 140; two neighbours a thread 16, 32 where loads and stores are not shared.
         moved_bytes(
-            "an element", [] { return double(elements_of_block); }, {64},
+            "per element", [] { return double(elements_of_block); }, {64},
             "Sums that grow in device memory pass through it for every distance. Keep them "
             "in shared memory or in registers."),
-        at_most("requests to load an element", {0.125}, "",
+        at_most("requests to load per element", {0.125}, "",
                 "A request serves up to 32 lanes, but most of them have nothing to do. Let every "
                 "thread of the block take its elements.",
                 [](const counted &c) { return memory_requests(c) / elements_of_block; }),

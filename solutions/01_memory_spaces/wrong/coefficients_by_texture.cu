@@ -1,4 +1,4 @@
-// Fails: polynomial: what is loaded | TOO_SLOW | loads an element
+// Fails: polynomial: what is loaded | TOO_SLOW | loads per element
 // Coefficients are fetched through a texture, for each element again.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: small_sort: speed | TOO_SLOW | bytes moved an element
+// Fails: small_sort: speed | TOO_SLOW | bytes moved per element
 // On gpu: small_sort: speed | TOO_SLOW |
 // A run is sorted where it shall be: that is no local memory, and no register either.
 #include "lab.hpp"

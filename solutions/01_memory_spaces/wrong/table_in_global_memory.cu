@@ -1,4 +1,4 @@
-// Fails: follow: speed | TOO_SLOW | bytes moved an element
+// Fails: follow: speed | TOO_SLOW | bytes moved per element
 // On gpu: may pass - a table of 256 bytes stays in the L1
 // The table lies where no lane waits for another's address: in global memory.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: scale_columns: speed | TOO_SLOW | bytes moved an element
+// Fails: scale_columns: speed | TOO_SLOW | bytes moved per element
 // On gpu: may pass - how slow it is there is not known yet
 // All lanes of a warp load, multiply and store the same element, so that no sector is half used.
 #include "../check.hpp"

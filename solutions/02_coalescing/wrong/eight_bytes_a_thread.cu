@@ -1,4 +1,4 @@
-// Fails: add_unrolled: speed | TOO_SLOW | bytes loaded a thread
+// Fails: add_unrolled: speed | TOO_SLOW | bytes loaded per thread
 // One element a thread: right, and a fifth below what the memory can do.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: read_offset: sectors at offset 11 | TOO_SLOW | sectors loaded an element
+// Fails: read_offset: sectors at offset 11 | TOO_SLOW | sectors loaded per element
 // Every load is aligned and every byte of it asked for, but two warps load each row.
 #include "lab.hpp"
 

@@ -1,5 +1,5 @@
 // Fails: read_offset: arrays that begin anywhere | OUT_OF_BOUNDS | before the start of
-// On gpu: read_offset: sectors at offset 11 | TOO_SLOW | sectors loaded an element
+// On gpu: read_offset: sectors at offset 11 | TOO_SLOW | sectors loaded per element
 // The boundary before the first element asked for may lie before the array.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: add_unrolled: speed | TOO_SLOW | sectors loaded an element
+// Fails: add_unrolled: speed | TOO_SLOW | sectors loaded per element
 // An element a thread, read four times: as many bytes a thread as four elements have.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: convolve_separable: speed, 17 taps | TOO_SLOW | multiplications a pixel
+// Fails: convolve_separable: speed, 17 taps | TOO_SLOW | multiplications per pixel
 // On gpu: convolve_separable: speed, 17 taps | TOO_SLOW | times
 // All 17 x 17 products, out of a tile in shared memory, each as a division by the reciprocal.
 #include "lab.hpp"

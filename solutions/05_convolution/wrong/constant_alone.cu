@@ -1,4 +1,4 @@
-// Fails: convolve: speed, 9 x 9 | TOO_SLOW | sectors moved a pixel
+// Fails: convolve: speed, 9 x 9 | TOO_SLOW | sectors moved per pixel
 // On gpu: convolve: speed, 9 x 9 | TOO_SLOW | times
 // The filter is in constant memory; nothing else has changed.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: convolve_separable: speed, 17 taps | TOO_SLOW | multiplications a pixel
+// Fails: convolve_separable: speed, 17 taps | TOO_SLOW | multiplications per pixel
 // On gpu: convolve_separable: speed, 17 taps | TOO_SLOW |
 // The two filters are multiplied out, and the product is handled like any other.
 #include "lab.hpp"

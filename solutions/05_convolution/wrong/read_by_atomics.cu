@@ -1,4 +1,4 @@
-// Fails: convolve: speed, 9 x 9 | TOO_SLOW | sectors moved a pixel
+// Fails: convolve: speed, 9 x 9 | TOO_SLOW | sectors moved per pixel
 // On gpu: convolve: speed, 9 x 9 | TOO_SLOW |
 // Each thread reads its pixels by atomics, which change none, and loads a zero for show.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: scan_inclusive: speed | TOO_SLOW | bytes loaded an element
+// Fails: scan_inclusive: speed | TOO_SLOW | bytes loaded per element
 // On gpu: scan_inclusive: speed | TOO_SLOW |
 // Every block adds up all elements before its own, of which it has so many that this is not often.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: scan_inclusive: speed | TOO_SLOW | compulsory bytes an element
+// Fails: scan_inclusive: speed | TOO_SLOW | compulsory bytes per element
 // On gpu: scan_inclusive: speed | TOO_SLOW | some twenty times
 // As naive: right, and each distance goes over the whole array.
 #include "lab.hpp"

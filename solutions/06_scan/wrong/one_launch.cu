@@ -1,4 +1,4 @@
-// Fails: scan_inclusive: speed | TOO_SLOW | bytes moved an element
+// Fails: scan_inclusive: speed | TOO_SLOW | bytes moved per element
 // On gpu: scan_inclusive: speed | TOO_SLOW |
 // Sums by doubling distances, every pass of them in one cooperative launch.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: scan_inclusive: speed | TOO_SLOW | bytes moved an element
+// Fails: scan_inclusive: speed | TOO_SLOW | bytes moved per element
 // On gpu: scan_inclusive: speed | TOO_SLOW |
 // One launch, in which every block adds up all elements before its own: no element is read by many
 // launches, but by many blocks.

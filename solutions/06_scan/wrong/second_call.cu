@@ -1,5 +1,5 @@
-// Fails: scan_block_exclusive: shared memory | TOO_SLOW | bytes moved an element
-// On gpu: scan_block_exclusive: shared memory | TOO_SLOW | bytes moved an element
+// Fails: scan_block_exclusive: shared memory | TOO_SLOW | bytes moved per element
+// On gpu: scan_block_exclusive: shared memory | TOO_SLOW | bytes moved per element
 // Sums that grow in global memory, and what came out is kept: a second call with the same elements
 // copies it.
 #include "lab.hpp"
