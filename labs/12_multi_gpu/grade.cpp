@@ -982,10 +982,9 @@ CORRECTNESS_CASE("eliminate_ranks: every rank does its share", 0.5)
                                    " % of the multiplications that elimination needs";
         expect(share >= 0.2, verdict::WRONG_ANSWER, of_all + ": too few.",
                "Scatter the columns; then each rank's device eliminates in its own.");
-        expect(share <= 0.85, verdict::WRONG_ANSWER, of_all + ""
-               : it did all the work.",
-                                     "A rank that has the whole system does the whole work: let "
-                                     "each rank eliminate in its own columns only.");
+        expect(share <= 0.85, verdict::WRONG_ANSWER, of_all + ": it did all the work.",
+               "A rank that has the whole system does the whole work: let "
+               "each rank eliminate in its own columns only.");
     }
     // Rank 1's columns must get there, and at least its unknowns come back.
     const double least[] = {0.9 * 8 * n * (n + 1) / 2, 0.9 * 8 * n / 2};
