@@ -103,6 +103,11 @@ bool kernels_launched()
            !current_case().refused_launch.empty();
 }
 
+bool kernels_launched_kernels()
+{
+    return !counters_known() || counts_of_last_call().launches_by_kernels > 0;
+}
+
 std::span<const std::uint64_t> returned_by_ranks() { return counters().results_of_ranks; }
 
 } // namespace grading
