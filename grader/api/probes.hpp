@@ -53,7 +53,7 @@ bool kernels_stored();
 // On the simulator: true if the last CALL launched a kernel, or was refused a launch. A GPU does
 // not say: true.
 bool kernels_launched();
-// The same for launches by kernels: true if a kernel of the last CALL launched one.
+// The same for launches by kernels.
 bool kernels_launched_kernels();
 
 // Hint for a missing result if no counters tell what kernels did.

@@ -94,14 +94,6 @@ static counted_gate launches_by_kernels()
                     [](const counted &c) { return double(c.launches_by_kernels); });
 }
 
-static counted_gate few_small_launches()
-{
-    return launches({recursive_keys / 16},
-                    "A launch costs as much as thousands of keys. Who launches, one thread of the "
-                    "block or each of them? And which parts are so small that the block sorts them "
-                    "itself?");
-}
-
 static void count_recursive(order o, const std::vector<counted_gate> &gates_of_case)
 {
     speed_gates gates;
@@ -137,26 +129,32 @@ SPEED_CASE("quicksort_recursive: split", 2, 0)
 
 SPEED_CASE("quicksort_recursive: launches", 3, 0)
 {
-    count_recursive(order::random,
-                    {launches_by_kernels(), launches_by_the_host(), few_small_launches(),
-                     accesses_per_key(
-                         30, "Parts that nobody splits any more are still large: launch the kernel "
-                             "again for each side, until a part is small."),
-                     work_of_launched(), lanes_at_work()});
+    count_recursive(
+        order::random,
+        {launches_by_kernels(), launches_by_the_host(),
+         launches({recursive_keys / 16},
+                  "A launch costs as much as thousands of keys. Who launches, one thread of the "
+                  "block or each of them? And which parts are so small that the block sorts them "
+                  "itself?"),
+         accesses_per_key(30,
+                          "Parts that nobody splits any more are still large: launch the kernel "
+                          "again for each side, until a part is small."),
+         work_of_launched(), lanes_at_work()});
 }
 
 CORRECTNESS_CASE("quicksort_recursive: launches are refused", 2)
 {
-    for (int places : {1, 2, 3}) try_refused(places, 1501, sort_function::recursive);
+    for (int places : {1, 2, 3}) try_refused(places, recursive_keys, sort_function::recursive);
 }
 
+// Five values: with those equal to the pivot aside there are at most five launches; where they are
+// shared out to both sides, as many as of random keys; else 24 levels of them.
 SPEED_CASE("quicksort_recursive: equal keys", 1.5, 0)
 {
-    count_recursive(order::few,
-                    {accesses_per_key(12, "Where equal keys all go to one side it gets no smaller, "
-                                          "level after level. Those that equal the pivot are "
-                                          "neither smaller nor larger: they are done."),
-                     few_small_launches()});
+    const std::string done = "Where equal keys all go to one side it gets no smaller, level after "
+                             "level. Those that equal the pivot are neither smaller nor larger: "
+                             "they are done.";
+    count_recursive(order::few, {launches({40}, done), accesses_per_key(12, done)});
 }
 
 // quicksort.
@@ -192,9 +190,18 @@ static counted_gate share_of_launches()
 
 static counted_gate launches_of_levels()
 {
-    return launches({std::floor(8 * std::log2(raced_keys())), 20, 15},
+    return launches({std::floor(8 * std::log2(raced_keys())), 40, 15},
                     "A launch costs as much as a few thousand keys. One grid can split all parts "
                     "of a level: each block finds out which part is its own.");
+}
+
+// By one pivot a level moves each key that is not in a leaf yet: 66 to 78 bytes per key; by eight
+// 36, by up to 256 42, and 30 where the keys of a bucket leave side by side.
+static counted_gate bytes_per_key()
+{
+    return moved_bytes(
+        "key", [] { return double(raced_keys()); }, {0, 50, 0},
+        "Each level brings every key to another place. More pivots, fewer levels.");
 }
 
 static void race_levels(order o)
@@ -203,13 +210,8 @@ static void race_levels(order o)
     // By parts, a block each, 19 to 32 on an H200; level by level 900, less on a smaller GPU, for
     // naive waits for launches only.
     gates.speedup = 60;
-    gates.counted = {lanes_at_work_on_parts(),
-                     share_of_launches(),
-                     launches_by_the_host(),
-                     launches_of_levels(),
-                     work_of_launched(),
-                     moved_bytes(
-                         "key", [] { return double(raced_keys()); }, {1000}, "")};
+    gates.counted = {lanes_at_work_on_parts(), share_of_launches(), launches_by_the_host(),
+                     launches_of_levels(),     work_of_launched(),  bytes_per_key()};
     gates.too_slow = "What works on the largest parts, at the beginning: a thread, a block, or the "
                      "whole device?";
     gates.copy = {0.004, 0.02, 0};

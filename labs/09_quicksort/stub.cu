@@ -280,14 +280,16 @@ static __global__ void start(level l, int n)
         launch_levels(l);
 }
 
-// TODO 10 (quicksort: speed, launches at most 20): When everything passes: a
-// level is two launches, not three.
+// TODO 10 (quicksort: speed, launches at most 15): When everything passes: there
+// are fewer launches per level, and fewer levels: each part is split nearer to
+// its middle, and leaves are larger.
 //
-// TODO 11 (quicksort: speed, launches at most 15): There are fewer levels: each
-// begins with parts of nearly one size, and leaves are larger.
+// TODO 11 (quicksort: speed, 50 bytes moved per key): A level splits a part into
+// eight buckets, by seven pivots.
 //
 // TODO 12 (quicksort: speed, by the clock): 2^26 keys take some 30 levels, and a
 // key is moved in 18 of them. How many is it with 255 pivots instead of one?
+
 // Scratch: as many keys as there are, and the lists. Of a level there are fewer
 // than n / leaf parts, and three leaves of each.
 static size_t lay_out(char *scratch, unsigned *data, int n, level &l)

@@ -1,4 +1,4 @@
-// Fails: quicksort_recursive: any number of keys | CUDA_ERROR | 
+// Fails: quicksort_recursive: any number of keys | CUDA_ERROR |
 // On gpu: quicksort_recursive: any number of keys | CUDA_ERROR |
 // Of no keys there are no blocks, and a grid has at least one.
 #include "lab.hpp"
@@ -60,7 +60,8 @@ size_t quicksort_recursive_scratch(int n) { return sizeof(unsigned) * n; }
 
 void quicksort_recursive(unsigned *data, int n, void *scratch)
 {
-    sort_part<<<(n + threads - 1) / threads > 0, threads>>>(data, static_cast<unsigned *>(scratch), n);
+    sort_part < < <(n + threads - 1) / threads> 0,
+        threads >>> (data, static_cast<unsigned *>(scratch), n);
 }
 
 size_t quicksort_scratch(int) { return 0; }
