@@ -11,7 +11,7 @@
 
 namespace grading {
 
-// All but expect_scratch_for_many and the last three leave a case open on a GPU, where the simulator
+// All but expect_scratch_for_many and the last two leave a case open on a GPU, where the simulator
 // has judged it.
 
 // Returns the counters of each rank for `call`, which makes one CALL on ranks.
@@ -53,8 +53,6 @@ bool kernels_stored();
 // On the simulator: true if the last CALL launched a kernel, or was refused a launch. A GPU does
 // not say: true.
 bool kernels_launched();
-// The same for launches by kernels.
-bool kernels_launched_kernels();
 
 // Hint for a missing result if no counters tell what kernels did.
 inline constexpr const char *does_a_kernel_write =

@@ -103,12 +103,6 @@ bool kernels_launched()
            !current_case().refused_launch.empty();
 }
 
-bool kernels_launched_kernels()
-{
-    return !counters_known() || counts_of_last_call().launches_by_kernels > 0 ||
-           !current_case().refused_launch.empty();
-}
-
 std::span<const std::uint64_t> returned_by_ranks() { return counters().results_of_ranks; }
 
 } // namespace grading

@@ -226,8 +226,7 @@ static __device__ void make_parts(level &l)
     l.to = l.from, l.from = from;
     l.count = made >> 32, l.tiles = unsigned(made), l.leaf_count = leaves;
     for (int i = threadIdx.x; i < l.count; i += threads) l.moved[i] = 0;
-    // Whoever launches has seen what all others of its block have written.
-    __syncthreads();
+    __syncthreads(); // The thread that launches has seen what all others wrote.
 }
 
 static __global__ void split(level l) { split_tile(l, blockIdx.x); }

@@ -254,8 +254,7 @@ static __device__ void make_parts(level &l)
     l.to = l.from, l.from = from;
     l.count = made >> 32, l.tiles = unsigned(made), l.leaf_count = leaves;
     for (int i = threadIdx.x; i < l.count; i += threads) l.moved[i] = 0;
-    // Whoever launches has seen what all others of its block have written.
-    __syncthreads();
+    __syncthreads(); // The thread that launches has seen what all others wrote.
 }
 
 static __global__ void split(level l) { split_tile(l, blockIdx.x); }
@@ -312,7 +311,6 @@ static __global__ void start(level l, int n)
     else
         launch_levels(l);
 }
-
 
 // Scratch: as many keys as there are, and the lists. Of a level there are fewer
 // than n / leaf parts, and three leaves of each.
