@@ -133,7 +133,7 @@ SPEED_CASE("quicksort_recursive: launches", 3, 0)
                   "A launch costs as much as thousands of keys. Who launches, one thread of the "
                   "block or each of them? And which parts are so small that the block sorts them "
                   "itself?"),
-         accesses_per_key(30,
+         accesses_per_key(60,
                           "Parts that nobody splits any more are still large: launch the kernel "
                           "again for each side, until a part is small."),
          work_of_launched(), lanes_at_work()});
@@ -151,7 +151,7 @@ SPEED_CASE("quicksort_recursive: equal keys", 1.5, 0)
     const std::string done = "Where equal keys all go to one side it gets no smaller, level after "
                              "level. Those that equal the pivot are neither smaller nor larger: "
                              "they are done.";
-    count_recursive(order::few, {launches({40}, done), accesses_per_key(12, done)});
+    count_recursive(order::few, {launches({40}, done), accesses_per_key(60, done)});
 }
 
 // quicksort.

@@ -47,8 +47,9 @@ void explain_recursion()
     hint_past_the_end("A part begins at its first key, in data and in scratch, and n is how many "
                       "keys it has itself. Does the side behind the pivot begin and end right, and "
                       "does each thread stop at n?");
-    hint_another_order("The rank of a key among the others hangs on no order of threads: count the "
-                       "keys that are smaller, and the equal ones that stand before it.");
+    hint_another_order("All keys are there. Either a side begins one key too late, or ends too "
+                       "early, so that a key stays where the split has left it; or a rank hangs on "
+                       "the order of threads: count the smaller keys, and the equal ones before.");
 }
 
 // A bitonic network whose first step of a run, too, compares keys a distance apart, where each key

@@ -8,7 +8,7 @@
 constexpr int threads = 128, small_part = 384;
 constexpr unsigned all_lanes = 0xffffffff;
 
-// Of equal keys, those that stand before key i count, too.
+// Equal keys that stand before key i count, too.
 static __device__ int rank_of(const unsigned *keys, int n, int i)
 {
     int rank = 0;

@@ -33,6 +33,7 @@ static __device__ void sort_side(unsigned *keys, unsigned *scratch, int n)
     }
     __syncthreads();
     if (!taken) sort_by_rank(keys, scratch, n);
+    __syncthreads();
 }
 
 static __global__ void sort_part(unsigned *keys, unsigned *scratch, int n)

@@ -1,4 +1,4 @@
-// Fails: quicksort_recursive: any number of keys | RACE | `scratch`
+// Fails: quicksort_recursive: any number of keys | RACE | `smaller`
 // On gpu: may pass - the threads of a block mostly go in step
 // Keys come back from scratch before all are there.
 #include "lab.hpp"

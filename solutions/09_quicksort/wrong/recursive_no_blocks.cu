@@ -1,6 +1,6 @@
 // Fails: quicksort_recursive: any number of keys | CUDA_ERROR |
 // On gpu: quicksort_recursive: any number of keys | CUDA_ERROR |
-// Of no keys there are no blocks, and a grid has at least one.
+// Without keys there are no blocks, and a grid has at least one.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -60,8 +60,8 @@ size_t quicksort_recursive_scratch(int n) { return sizeof(unsigned) * n; }
 
 void quicksort_recursive(unsigned *data, int n, void *scratch)
 {
-    sort_part < < <(n + threads - 1) / threads> 0,
-        threads >>> (data, static_cast<unsigned *>(scratch), n);
+    int blocks = n > 0 ? 1 : 0;
+    sort_part<<<blocks, threads>>>(data, static_cast<unsigned *>(scratch), n);
 }
 
 size_t quicksort_scratch(int) { return 0; }

@@ -1,4 +1,4 @@
-// Fails: quicksort_recursive: any number of keys | WRONG_ANSWER | are as they should be
+// Fails: quicksort_recursive: any number of keys | WRONG_ANSWER | a side begins one key too late
 // On gpu: quicksort_recursive: any number of keys | WRONG_ANSWER |
 // The larger side begins one key too late.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: quicksort_recursive: a small array | RACE | equal ones that stand before
+// Fails: quicksort_recursive: a small array | UNINITIALISED | by one key
 // On gpu: quicksort_recursive: a small array | WRONG_ANSWER |
 // The rank of a key is how many are smaller: equal keys get one place.
 #include "lab.hpp"
