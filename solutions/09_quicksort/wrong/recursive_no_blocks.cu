@@ -1,5 +1,5 @@
-// Fails: quicksort_recursive: any number of keys | CUDA_ERROR |
-// On gpu: quicksort_recursive: any number of keys | CUDA_ERROR |
+// Fails: quicksort_recursive: any number of keys | LAUNCH_FAILED | grid of (0, 1, 1)
+// On gpu: quicksort_recursive: any number of keys | LAUNCH_FAILED |
 // Without keys there are no blocks, and a grid has at least one.
 #include "lab.hpp"
 
