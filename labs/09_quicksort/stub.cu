@@ -1,16 +1,105 @@
-// Lab 09, quicksort: the file to edit. What the function must do: lab.hpp.
+// Lab 09, quicksort: the file to edit. What each function must do: lab.hpp.
 // The lesson: handouts/09_quicksort.md. Stuck at a TODO: hints.md.
-//
-// One block sees to the levels: it makes parts of what was split, launches a
-// grid that splits those of this level and one that sorts what is small enough,
-// and launches itself for the next level, at the tail. The host launches the
-// first. Change kernels, launches and scratch where your idea needs it.
 #include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-constexpr int threads = 256, leaf = 2048; // a block sorts a leaf
+constexpr int threads = 256; // per block
+
+// Part one: a kernel that launches itself.
+
+constexpr int small_part = 256; // keys: a part of so few is not split
+
+// The whole block sorts n keys, which may be more than it has threads. scratch
+// has room for as many.
+static __device__ void sort_by_rank(unsigned *keys, unsigned *scratch, int n)
+{
+    // TODO 1 (quicksort_recursive): The keys are sorted. A key's place is its
+    // rank: how many keys are smaller, and how many equal ones stand before it.
+    // Put each into its place in scratch; then all come back to keys.
+}
+
+// The block brings the keys that are smaller than the pivot to the front, or
+// those no larger than it, and all others to the back. Returns how many are at
+// the front, to every thread.
+static __device__ int bring_to_front(unsigned *keys, unsigned *scratch, int n, unsigned pivot,
+                                     bool or_equal)
+{
+    __shared__ int front, back; // keys that are at either end of scratch so far
+    if (threadIdx.x == 0) front = back = 0;
+    __syncthreads();
+    // TODO 2 (quicksort_recursive: split): The keys are where they belong, in
+    // scratch first, then in keys. atomicAdd on front or back gives each a place
+    // of its own. Every thread has waited for all others at the end.
+    int count = front;
+    __syncthreads(); // The next call sets front to 0.
+    return count;
+}
+
+static __global__ void sort_part(unsigned *keys, unsigned *scratch, int n);
+
+// The block sees to one side of its part.
+static __device__ void sort_side(unsigned *keys, unsigned *scratch, int n)
+{
+    __shared__ bool launched;
+    if (threadIdx.x == 0) {
+        launched = false;
+        // TODO 3 (quicksort_recursive: launches): If there are more than
+        // small_part keys, one block of sort_part is launched for them, and
+        // launched is true. It need not wait for the other side.
+        cudaError_t error = cudaSuccess;
+        // TODO 4 (quicksort_recursive: launches are refused): error says what
+        // became of the launch.
+        if (error != cudaSuccess) launched = false;
+    }
+    __syncthreads();
+    if (!launched) sort_by_rank(keys, scratch, n);
+    __syncthreads(); // The next side sets launched to false.
+}
+
+static __device__ unsigned median(unsigned a, unsigned b, unsigned c)
+{
+    return max(min(a, b), min(max(a, b), c));
+}
+
+// Returns the median of three keys, from anywhere in the part: whatever places
+// are fixed, some input has its largest keys there.
+static __device__ unsigned choose_pivot(const unsigned *keys, int n)
+{
+    unsigned any = n * 2654435761u;
+    return median(keys[__umulhi(any, n)], keys[__umulhi(3 * any, n)], keys[__umulhi(5 * any, n)]);
+}
+
+// One block sorts a part.
+static __global__ void sort_part(unsigned *keys, unsigned *scratch, int n)
+{
+    if (n <= small_part) return sort_by_rank(keys, scratch, n);
+    unsigned pivot = choose_pivot(keys, n);
+    int smaller = bring_to_front(keys, scratch, n, pivot, false), equal = 0;
+    // TODO 5 (quicksort_recursive: equal keys): Those that equal the pivot come
+    // next, and equal is how many: they are in their places already.
+    int larger_at = smaller + equal;
+    sort_side(keys, scratch, smaller);
+    sort_side(keys + larger_at, scratch + larger_at, n - larger_at);
+}
+
+size_t quicksort_recursive_scratch(int n) { return sizeof(unsigned) * n; }
+
+void quicksort_recursive(unsigned *data, int n, void *scratch)
+{
+    if (n > 0) sort_part<<<1, threads>>>(data, static_cast<unsigned *>(scratch), n);
+    check_launch("sort_part");
+}
+
+// Part two: all parts of a level at a time.
+//
+// One block sees to the levels: it makes parts of what was split, launches a
+// grid that splits those of this level and one that sorts what is small enough,
+// and launches itself for the next level, at the tail. The host launches the
+// first. Change kernels, launches and scratch where your idea needs it.
+
+constexpr int leaf = 2048; // keys that one block sorts
 constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = threads * per_thread;
 constexpr unsigned all_lanes = 0xffffffff;
 
@@ -32,27 +121,21 @@ struct level {
     int count, tiles, leaf_count;
 };
 
-[[maybe_unused]] static __device__ int tiles_for(int n) { return (n - 1) / tile + 1; }
+static __device__ int tiles_for(int n) { return (n - 1) / tile + 1; }
 
-// A block sorts n keys, in shared or device memory. Two sorted runs of run / 2
-// keys become one of `run`: first each key of the first is compared with its
-// mirror image in the second, then keys `d` apart, d halving each time. The
-// smaller of two always goes to the lower place.
+// A block sorts n keys in shared memory, by a bitonic network (Batcher 1968).
+// Two sorted runs of run / 2 keys become one of `run`: first each key of the
+// first is compared with its mirror image in the second, then keys `d` apart, d
+// halving each time. The smaller of two always goes to the lower place.
 static __device__ void sort_block(unsigned *keys, int n)
 {
     for (int run = 2; run < 2 * n; run *= 2)
         for (int d = run / 2; d > 0; d /= 2) {
             // Divisions take long; but d is a power of two, so that i / d * d
             // is i & -d, and i % d is i & (d - 1).
-            for (int i = threadIdx.x; (i & -d) * 2 < n; i += threads) {
-                // TODO 1 (quicksort): Put the keys of pair i in order. Its
-                // lower one is key i % d of a stretch of 2 * d keys; the other
-                // is its mirror image there in the first step of a run, where
-                // d is run / 2, and d further on in the others. Beyond n there
-                // are no keys.
-            }
-            // TODO 2 (quicksort): What must have happened before the next step?
-            // When this is done, up to `leaf` keys are sorted.
+            // TODO 6 (quicksort): The keys of each pair are in order: key i of
+            // the lower ones and its partner, in steps of `threads`, where it is
+            // below n. All threads have waited for each other at the end.
         }
 }
 
@@ -69,7 +152,7 @@ static __device__ void sort_leaf(const level &l, int which)
 }
 
 // The index of the part that tile t is of.
-[[maybe_unused]] static __device__ int part_of(const level &l, int t)
+static __device__ int part_of(const level &l, int t)
 {
     int which = 0, behind = l.count;
     while (behind - which > 1) {
@@ -94,37 +177,21 @@ static __device__ void split_tile(const level &l, int t)
         return;
     }
     // Loops over them are unrolled, so that they stay in registers.
-    [[maybe_unused]] unsigned keys[per_thread];
+    unsigned keys[per_thread];
 #pragma unroll
     for (int k = 0; k < per_thread; ++k)
         keys[k] = first + 32 * k < p.n ? l.from[p.at + first + 32 * k] : p.pivot;
     int smaller = 0, larger = 0; // keys of this warp
-    // TODO 3 (quicksort): Count both. __ballot_sync(all_lanes, ...) has a bit
-    // for each lane's answer, and __popc counts them.
+    // TODO 7 (quicksort): Both are counted, and every lane knows them.
+    // __ballot_sync(all_lanes, ...) has a bit for each lane's answer.
     unsigned long long had = 0;
     if (lane == 0) had = atomicAdd(&l.moved[which], smaller | (unsigned long long)larger << 32);
     had = __shfl_sync(all_lanes, had, 0);
     // The warp's own places: the next for a smaller key, counted upwards, and
     // for a larger one, counted downwards.
-    [[maybe_unused]] unsigned *front = l.to + p.at + unsigned(had);
-    [[maybe_unused]] unsigned *back = l.to + p.at + p.n - 1 - (had >> 32);
-    // TODO 4 (quicksort): Bring the keys there. Of each 32 keys side by side,
-    // a lane finds its place by counting the votes of lower lanes.
-}
-
-// A key of n, from anywhere; each `i` another.
-[[maybe_unused]] static __device__ unsigned sample(const unsigned *keys, int n, unsigned i)
-{
-    return keys[__umulhi((n + i) * 2654435761u, n)];
-}
-
-// Between smaller and larger keys, as nearly in the middle as can be known.
-[[maybe_unused]] static __device__ unsigned choose_pivot(const unsigned *keys, int n)
-{
-    unsigned pivot = keys[0];
-    // TODO 5 (quicksort): Any key will do, but for some inputs the first is
-    // the worst: take the median of three samples.
-    return pivot;
+    unsigned *front = l.to + p.at + unsigned(had), *back = l.to + p.at + p.n - 1 - (had >> 32);
+    // TODO 7 (quicksort): The keys are there. Of each 32 keys side by side a
+    // lane finds its place by the votes of the lanes below it.
 }
 
 // One block turns what has been split, the parts of l, into the next level.
@@ -136,7 +203,7 @@ static __device__ void make_parts(level &l)
     __syncthreads();
     // Adds a part or a leaf of the next level: n keys from `at` on, which lie
     // in `to`, or are all equal to `pivot` and lie nowhere.
-    [[maybe_unused]] auto add = [&](int at, int n, bool equal, unsigned pivot) {
+    auto add = [&](int at, int n, bool equal, unsigned pivot) {
         if (n == 0) return;
         if (n <= leaf) {
             l.leaves[atomicAdd(&leaves, 1)] = {at, n, 0, pivot, equal};
@@ -149,8 +216,8 @@ static __device__ void make_parts(level &l)
     for (int i = threadIdx.x; i < l.count; i += threads) {
         part p = l.parts[i];
         if (p.equal) continue;
-        // TODO 6 (quicksort): Add what came of part p: up to three parts.
-        // l.moved[i] says how many keys were smaller and larger.
+        // TODO 8 (quicksort): What came of part p has been added: up to three
+        // parts. l.moved[i] says how many keys were smaller and larger.
     }
     __syncthreads();
     part *parts = l.next_parts;
@@ -159,43 +226,44 @@ static __device__ void make_parts(level &l)
     l.to = l.from, l.from = from;
     l.count = made >> 32, l.tiles = unsigned(made), l.leaf_count = leaves;
     for (int i = threadIdx.x; i < l.count; i += threads) l.moved[i] = 0;
-    // Whoever launches has seen what all others of its block have written.
-    __syncthreads();
+    __syncthreads(); // The thread that launches has seen what all others wrote.
 }
 
-[[maybe_unused]] static __global__ void split(level l) { split_tile(l, blockIdx.x); }
-[[maybe_unused]] static __global__ void sort_leaves(level l) { sort_leaf(l, blockIdx.x); }
-[[maybe_unused]] static __global__ void go_on(level l);
+static __global__ void split(level l) { split_tile(l, blockIdx.x); }
+static __global__ void sort_leaves(level l) { sort_leaf(l, blockIdx.x); }
+static __global__ void go_on(level l);
 
-// Whether the launch just made was taken.
-[[maybe_unused]] static __device__ bool taken() { return cudaGetLastError() == cudaSuccess; }
+// Says if the launch just made was taken.
+static __device__ bool taken() { return cudaGetLastError() == cudaSuccess; }
 
 // One block sees to all levels from the next one on.
 static __device__ void launch_levels(level l)
 {
-    // What has been launched: `later` goes on after this level.
-    [[maybe_unused]] __shared__ bool later, splitting, sorting;
+    // Says what has been launched: `later` goes on after this level.
+    __shared__ bool later, splitting, sorting;
     do {
         make_parts(l);
         if (threadIdx.x == 0) {
             later = l.count == 0;
             splitting = sorting = false;
-            // TODO 7 (quicksort): Where there are parts, launch go_on at the
-            // tail, a block of it, and look whether that was taken. If it was,
-            // or need not be, launch what splits the parts and what sorts the
-            // leaves, beside each other; keep what was taken. No grid may have
-            // no blocks.
+            // TODO 9 (quicksort): If there are parts, a block of go_on is
+            // launched at the tail; `later` says whether it was taken, or need
+            // not be.
+            //
+            // TODO 9 (quicksort): If `later`, what splits the tiles and what
+            // sorts the leaves is launched, beside each other, and `splitting`
+            // and `sorting` say what was taken. No grid may have no blocks.
         }
         __syncthreads();
-        // TODO 8 (quicksort: launches are refused): What was not launched has
-        // to be done all the same, and this block is there.
+        for (int t = 0; t < l.tiles && !splitting; ++t) split_tile(l, t);
+        for (int i = 0; i < l.leaf_count && !sorting; ++i) sort_leaf(l, i);
         __syncthreads();
     } while (!later);
 }
 
 static __global__ void go_on(level l) { launch_levels(l); }
 
-// What the host launches.
+// The host launches this one.
 static __global__ void start(level l, int n)
 {
     if (threadIdx.x == 0) {
@@ -211,9 +279,15 @@ static __global__ void start(level l, int n)
         launch_levels(l);
 }
 
-// TODO 9 (quicksort: speed): When everything passes: 2^26 keys take some 30
-// levels, and a key is moved in 18 of them. How many would it be with 255
-// pivots instead of one?
+// TODO 10 (quicksort: speed, launches at most 15): When everything passes: there
+// are fewer launches per level, and fewer levels: each part is split nearer to
+// its middle, and leaves are larger.
+//
+// TODO 11 (quicksort: speed, 50 bytes moved per key): A level splits a part into
+// eight buckets, by seven pivots.
+//
+// TODO 12 (quicksort: speed, by the clock): 2^26 keys take some 30 levels, and a
+// key is moved in 18 of them. How many is it with 255 pivots instead of one?
 
 // Scratch: as many keys as there are, and the lists. Of a level there are fewer
 // than n / leaf parts, and three leaves of each.

@@ -26,3 +26,6 @@ void quicksort(unsigned *data, int n, void *scratch)
     size_t bytes = quicksort_scratch(n);
     check(cub::DeviceMergeSort::SortKeys(scratch, bytes, data, n, smaller{}), sorting);
 }
+
+size_t quicksort_recursive_scratch(int n) { return quicksort_scratch(n); }
+void quicksort_recursive(unsigned *data, int n, void *scratch) { quicksort(data, n, scratch); }

@@ -86,3 +86,7 @@ void quicksort(unsigned *data, int n, void *scratch)
     sort_part<<<1, threads>>>(data, static_cast<unsigned *>(scratch), n, 0);
     check_launch("sort_part");
 }
+
+size_t quicksort_recursive_scratch(int n) { return quicksort_scratch(n); }
+
+void quicksort_recursive(unsigned *data, int n, void *scratch) { quicksort(data, n, scratch); }

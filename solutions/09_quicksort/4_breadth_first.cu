@@ -231,3 +231,7 @@ void quicksort(unsigned *data, int n, void *scratch)
     start<<<1, threads>>>(l, n);
     check_launch("start");
 }
+
+size_t quicksort_recursive_scratch(int n) { return quicksort_scratch(n); }
+
+void quicksort_recursive(unsigned *data, int n, void *scratch) { quicksort(data, n, scratch); }
