@@ -278,7 +278,3 @@ void quicksort(unsigned *data, int n, void *scratch)
     start<<<1, threads>>>(a, n);
     check_launch("start");
 }
-
-size_t quicksort_recursive_scratch(int) { return 0; }
-
-void quicksort_recursive(unsigned *, int, void *) {}

@@ -199,7 +199,3 @@ void quicksort(unsigned *data, int n, void *scratch)
     drive<<<1, threads>>>({data, done + head / sizeof(unsigned), done, unsigned(n)}, true);
     check_launch("drive");
 }
-
-size_t quicksort_recursive_scratch(int) { return 0; }
-
-void quicksort_recursive(unsigned *, int, void *) {}

@@ -21,7 +21,3 @@ void quicksort(unsigned *data, int n, void *)
         for (int distance = run / 2; distance > 0; distance /= 2)
             step<<<(n + 255) / 256, 256>>>(data, n, distance);
 }
-
-size_t quicksort_recursive_scratch(int) { return 0; }
-
-void quicksort_recursive(unsigned *, int, void *) {}

@@ -23,7 +23,3 @@ void quicksort(unsigned *data, int n, void *)
     for (int run = 2; run < 2 * n; run *= 2)
         for (int d = run / 2; d > 0; d /= 2) step<<<(n + 255) / 256, 256>>>(data, n, run, d);
 }
-
-size_t quicksort_recursive_scratch(int) { return 0; }
-
-void quicksort_recursive(unsigned *, int, void *) {}

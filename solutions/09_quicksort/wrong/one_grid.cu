@@ -33,7 +33,3 @@ void quicksort(unsigned *data, int n, void *)
     void *arguments[] = {&data, &n};
     cudaLaunchCooperativeKernel((void *)sort_all, blocks, 256, arguments, 0, nullptr);
 }
-
-size_t quicksort_recursive_scratch(int) { return 0; }
-
-void quicksort_recursive(unsigned *, int, void *) {}

@@ -39,7 +39,3 @@ void quicksort(unsigned *data, int n, void *)
 {
     if (n > 1) sort<<<1, threads>>>(data, n);
 }
-
-size_t quicksort_recursive_scratch(int) { return 0; }
-
-void quicksort_recursive(unsigned *, int, void *) {}
