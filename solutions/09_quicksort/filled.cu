@@ -26,7 +26,7 @@ static __device__ void sort_by_rank(unsigned *keys, unsigned *scratch, int n)
     for (int i = threadIdx.x; i < n; i += threads) keys[i] = scratch[i];
 }
 
-// The block brings the keys that are smaller than the pivot to the front, or
+// The block moves the keys that are smaller than the pivot to the front, or
 // those no larger than it, and all others to the back. Returns how many are at
 // the front, to every thread.
 static __device__ int bring_to_front(unsigned *keys, unsigned *scratch, int n, unsigned pivot,
@@ -50,7 +50,7 @@ static __device__ int bring_to_front(unsigned *keys, unsigned *scratch, int n, u
 
 static __global__ void sort_part(unsigned *keys, unsigned *scratch, int n);
 
-// The block sees to one side of its part.
+// The block launches a grid for one side of its part, or sorts it itself.
 static __device__ void sort_side(unsigned *keys, unsigned *scratch, int n)
 {
     __shared__ bool launched;
@@ -104,7 +104,7 @@ void quicksort_recursive(unsigned *data, int n, void *scratch)
 
 // Part two: all parts of a level at a time.
 //
-// One block sees to the levels: it makes parts of what was split, launches a
+// One block manages the levels: it makes parts of what was split, launches a
 // grid that splits those of this level and one that sorts what is small enough,
 // and launches itself for the next level, at the tail. The host launches the
 // first. Change kernels, launches and scratch where your idea needs it.
@@ -154,7 +154,7 @@ static __device__ void sort_block(unsigned *keys, int n)
         }
 }
 
-// A block brings leaf `which` to `data`, sorted.
+// A block sorts leaf `which` into `data`.
 static __device__ void sort_leaf(const level &l, int which)
 {
     __shared__ unsigned keys[leaf];
@@ -264,7 +264,7 @@ static __global__ void go_on(level l);
 // Says if the launch just made was taken.
 static __device__ bool taken() { return cudaGetLastError() == cudaSuccess; }
 
-// One block sees to all levels from the next one on.
+// One block does all levels from the next one on.
 static __device__ void launch_levels(level l)
 {
     // Says what has been launched: `later` goes on after this level.
