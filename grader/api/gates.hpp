@@ -44,7 +44,7 @@ counted_gate used_by_stores(double pass);
 counted_gate bank_conflicts(double limit, std::string meaning);
 // Limits the wavefronts beyond the ideal ones, per element; requests without conflicts do not
 // dilute it.
-counted_gate conflicts_an_element(std::function<double()> elements, double limit);
+counted_gate conflicts_per_element(std::function<double()> elements, double limit);
 // Requires that the kernels ran this many times the warp instructions of their busiest block.
 counted_gate blocks_share(double pass);
 // Requires that, on average, this many of 32 lanes are active in a warp instruction. The lowest
@@ -59,8 +59,8 @@ counted_gate streams_at_work(double pass);
 // Requires a share of the kernel ticks in which two kernels run; 0..1.
 counted_gate kernels_side_by_side(double pass);
 
-// Limits the bytes moved per element, by moved_sectors(). `elements` is called when they are
-// counted; on a GPU simulated() is true by then.
+// Limits the bytes moved per element, by moved_sectors(). `element` names one ("key"). `elements`,
+// how many there are, is called when the bytes are counted; on a GPU simulated() is true by then.
 counted_gate moved_bytes(const std::string &element, std::function<double()> elements,
                          const steps &limit, std::string meaning);
 

@@ -102,7 +102,7 @@ counted_gate moved_bytes(const std::string &element, std::function<double()> ele
                          const steps &limit, std::string meaning)
 {
     counted_gate gate =
-        at_most(fmt::format("bytes moved {}", element), limit, "bytes", std::move(meaning),
+        at_most(fmt::format("bytes moved per {}", element), limit, "bytes", std::move(meaning),
                 [elements = std::move(elements)](const counted &c) {
                     return static_cast<double>(sector_bytes) * moved_sectors(c) / elements();
                 });
@@ -147,7 +147,7 @@ counted_gate bank_conflicts(double limit, std::string meaning)
     return gate;
 }
 
-counted_gate conflicts_an_element(std::function<double()> elements, double limit)
+counted_gate conflicts_per_element(std::function<double()> elements, double limit)
 {
     return at_most("bank conflicts per element", {limit}, "",
                    "Lanes of a warp that ask for different words of one bank wait for each other, "

@@ -21,16 +21,14 @@ OPENING = re.compile(r"^\s*// (?:What|Whatever|Whoever|Of|Whether|Those|Nobody)\
 BANNED_NAME = re.compile(r"\b(?:(?:most|least)_[a-z]\w*|\w+s_an?_(?:block|call|element|interaction|launch|multiprocessor"
                          r"|request|second|thread|tick|warp)\w*)")
 # Names that labs/*/grade.cpp uses; they can only be changed together with the labs.
-NAMES_IN_LABS = {"most_speedup", "most_sent_bytes", "most_uploaded_bytes", "conflicts_an_element",
+NAMES_IN_LABS = {"most_speedup", "most_sent_bytes", "most_uploaded_bytes",
                      "threads_a_block", "threads_a_multiprocessor"}
-# A gate counts `bytes per element`, not `bytes an element`; a rung is `4_copy_per_warp`. The gates of RATES_LATER have yet
-# to be renamed: take a lab's number out of the set, and it is checked.
+# A gate counts `bytes per element`, not `bytes an element`; a rung is `4_copy_per_warp`.
 UNIT = ("access|block|body|byte|call|column|device|element|interaction|key|lane|launch|member|multiply-add|pair|particle|pass|pixel"
         "|request|row|sample|second|step|stream|thread|tile|value|warp")
 RATE = re.compile(rf"\b(?!(?:as|before|behind|by|for|from|in|of|on|or|per|than|to|with)\b)\w+,? an? (?:\w+ )?(?:{UNIT})\b")
 RATE_IN_STEM = re.compile(rf"_an?_(?:{UNIT})$")
-GATE_NAME = re.compile(r'\b(?:at_most|at_least|moved_bytes)\(\s*(?:fmt::format\(\s*)?"([^"]*)"')
-RATES_LATER = set()
+GATE_NAME = re.compile(r'\b(?:at_most|at_least)\(\s*(?:fmt::format\(\s*)?"([^"]*)"')
 NOTE_TO_WRITER = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
 
 problems = []
@@ -230,11 +228,8 @@ def check_words(path, lines):
 
 def check_rates(path, text):
     """Checks that a gate's name, in a lab's or the grader's source, says `per`."""
-    if path.relative_to(TOP).parts[0] == "labs" and path.parent.name[:2] in RATES_LATER:
-        return
     for name in GATE_NAME.findall(text):
-        # moved_bytes takes only the end of its gate's name.
-        if RATE.search("bytes " + name):
+        if RATE.search(name):
             problem(path, f"name the gate's rate with `per`, not `{name}`")
 
 

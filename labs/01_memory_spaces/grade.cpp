@@ -409,7 +409,7 @@ SPEED_CASE("polynomial: what is loaded", 6, 3)
                 "have four or more, with a sum each in a register: then a loaded coefficient "
                 "serves them all.",
                 [=](const counted &c) { return 32 * memory_requests(c) / elements(); }),
-        moved_bytes("per element", elements, {18},
+        moved_bytes("element", elements, {18},
                     "x comes from memory, and y goes there: 8 bytes. All threads read the same "
                     "coefficient at the same moment: that is what constant memory is for."),
         at_most("bytes copied per call", {4 * (degree + 1)}, "",
@@ -449,7 +449,7 @@ SPEED_CASE("follow: speed", 6, 4)
         // 3 where each block of 256 threads brings the table to shared memory; from global memory
         // some 500.
         moved_bytes(
-            "per element", [] { return double(raced(1 << 14, 8)); }, {16},
+            "element", [] { return double(raced(1 << 14, 8)); }, {16},
             "Each lane reads the table somewhere else, at each step. Let a block bring it "
             "to shared memory, once."),
         lanes_at_work()};
@@ -505,7 +505,7 @@ SPEED_CASE("small_sort: speed", 6.5, 3)
             }),
         // 8 by way of shared memory, 64 where each lane loads and stores its run a float at a time
         moved_bytes(
-            "per element", [] { return double(raced_in_runs()); }, {80},
+            "element", [] { return double(raced_in_runs()); }, {80},
             "A run is loaded once and stored once; in between it belongs into registers."),
         lanes_at_work()};
     gates.too_slow = "Is the run in registers? Neighbouring lanes must load and store neighbours, "

@@ -59,7 +59,7 @@ static const places odd_places[] = {{1, 1, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, 
 
 // Sectors moved for an element of the result; bytes used of a sector alone would not see that
 // everything is read twice.
-static counted_gate sectors_an_element(bool stores, int offset, double most)
+static counted_gate sectors_per_element(bool stores, int offset, double most)
 {
     return at_most(
         stores ? "sectors stored per element" : "sectors loaded per element", {most}, "",
@@ -86,7 +86,7 @@ static counted_gate by_loads_and_stores()
                    });
 }
 
-static counted_gate bytes_loaded_a_thread(double min)
+static counted_gate bytes_loaded_per_thread(double min)
 {
     return at_least(
         "bytes loaded per thread", {min}, "",
@@ -109,7 +109,7 @@ static void race_offset(sum_of what, int offset)
 {
     speed_gates gates;
     gates.counted =
-        gated({sectors_an_element(false, offset, 0.27), sectors_an_element(true, offset, 0.13),
+        gated({sectors_per_element(false, offset, 0.27), sectors_per_element(true, offset, 0.13),
                used_by_loads(0.97), used_by_stores(0.97)});
     race(sums_at(what, offset), gates);
 }
@@ -162,7 +162,7 @@ SPEED_CASE("scale_columns: speed", 4.5, 10)
         {used_by_loads(0.95), used_by_stores(0.95),
          // 12 with a factor for each element; a sector for each loads and stores 64.
          moved_bytes(
-             "per element", [] { return double(raced_rows()) * raced_cols; }, {24},
+             "element", [] { return double(raced_rows()) * raced_cols; }, {24},
              "Lanes that ask for one element have a sector to themselves. Let each lane of a warp "
              "handle another element of a row.")});
     gates.too_slow = "Do the lanes of a warp handle neighbours in a row? Where they do, more bytes "
@@ -260,8 +260,8 @@ SPEED_CASE("add_unrolled: speed", 4.5, 0)
     speed_gates gates;
     // Not timed: naive reaches 81 % of the copy bandwidth of an H200.
     // 32 bytes a thread, but for the threads behind the last element.
-    gates.counted = gated({used_by_loads(0.95), used_by_stores(0.95), bytes_loaded_a_thread(31),
-                           sectors_an_element(false, 0, 0.27)});
+    gates.counted = gated({used_by_loads(0.95), used_by_stores(0.95), bytes_loaded_per_thread(31),
+                           sectors_per_element(false, 0, 0.27)});
     gates.too_slow = "Too few bytes are on their way at a time. Let each thread load several "
                      "elements, or float4, before it uses the first.";
     race(sums_at(sum_of::adding, 0), gates);

@@ -519,7 +519,7 @@ static const char *const whole_sectors =
     "they needed, too? A particle far from the others takes one sector of each column, but only "
     "one of a struct.";
 
-static counted_gate bytes_a_particle(double most)
+static counted_gate bytes_per_particle(double most)
 {
     return at_most("compulsory bytes per particle", {most}, "bytes", whole_sectors,
                    [](const counted &c) { return double(c.compulsory_bytes) / raced_particles(); });
@@ -527,16 +527,16 @@ static counted_gate bytes_a_particle(double most)
 
 // Lanes far apart in a column have no more compulsory bytes than neighbours, so this gate counts
 // all bytes moved.
-static counted_gate bytes_moved_a_particle(double most)
+static counted_gate bytes_moved_per_particle(double most)
 {
     return moved_bytes(
-        "per particle", [] { return double(raced_particles()); }, {most},
+        "particle", [] { return double(raced_particles()); }, {most},
         "A column helps where neighbouring lanes handle neighbouring particles: a warp moves every "
         "sector that one of its lanes asks for.");
 }
 
 // Without the 8 of the index and the result.
-static counted_gate bytes_a_chosen_particle(double most)
+static counted_gate bytes_per_chosen_particle(double most)
 {
     return at_most("compulsory bytes per chosen particle", {most}, "bytes", whole_sectors,
                    [](const counted &c) {
@@ -557,7 +557,7 @@ static speed_gates conversion_gates()
         used_by_loads(0.95),
         used_by_stores(0.95),
         moved_bytes(
-            "per particle", [] { return double(converting::particles()); },
+            "particle", [] { return double(converting::particles()); },
             {2 * sizeof(particle) + 7.0},
             "A particle should be loaded once and stored once, by whatever path."),
         at_most("sectors loaded per particle", {2.05}, "sectors",
@@ -602,7 +602,7 @@ SPEED_CASE("drift: speed", 6, 3)
     speed_gates gates;
     gates.speedup = 3;
     gates.copy = {0.60, 0.75, 0.90}; // plain columns reach 0.80 on an H200
-    gates.counted = {bytes_a_particle(13), bytes_moved_a_particle(24), lanes_at_work(),
+    gates.counted = {bytes_per_particle(13), bytes_moved_per_particle(24), lanes_at_work(),
                      blocks_share(least_share)};
     gates.too_slow =
         "A step needs two fields of sixteen. Which layout moves them without the rest? With that "
@@ -652,7 +652,7 @@ SPEED_CASE("distance_all: speed", 3.5, 2)
     speed_gates gates;
     gates.speedup = 1.35; // of 36 bytes for 16
     gates.copy = {0.55, 0.75, 0.90};
-    gates.counted = {bytes_a_particle(17), bytes_moved_a_particle(32), lanes_at_work(),
+    gates.counted = {bytes_per_particle(17), bytes_moved_per_particle(32), lanes_at_work(),
                      blocks_share(least_share)};
     gates.too_slow = "A distance needs three fields of eight that share a sector. Which layout "
                      "moves them without the rest?";
@@ -699,12 +699,12 @@ SPEED_CASE("distance_some: speed", 4, 2)
 {
     speed_gates gates;
     gates.speedup = 0.6; // naive's layout is the right one here; of columns, 0.44 on an H200
-    gates.counted = {bytes_a_chosen_particle(34),
-                     // a float at a time, as naive does, 104
-                     moved_bytes(
-                         "per chosen particle", [] { return raced_particles() / 16 - 35.0; }, {130},
-                         whole_sectors),
-                     lanes_at_work()}; // so few that one block may have all of them
+    gates.counted = {
+        bytes_per_chosen_particle(34),
+        // a float at a time, as naive does, 104
+        moved_bytes(
+            "chosen particle", [] { return raced_particles() / 16 - 35.0; }, {130}, whole_sectors),
+        lanes_at_work()}; // so few that one block may have all of them
     gates.too_slow = "Particles far apart share no sector. In which layout do x, y and z of one "
                      "particle share theirs?";
     race_in_layouts(task::distance_some, distances_in(task::distance_some), gates);
@@ -743,12 +743,12 @@ SPEED_CASE("transpose: speed", 4.5, 3)
         used_by_loads(0.95),
         used_by_stores(0.95),
         moved_bytes(
-            "per element", [] { return double(transposing::elements()); }, {9.6},
+            "element", [] { return double(transposing::elements()); }, {9.6},
             "Every element should be loaded once and stored once, by whatever path."),
         bank_conflicts(1.1, "Which word of the tile does each lane of a warp ask for at that line? "
                             "Take these numbers modulo 32: lanes that agree, but ask for different "
                             "words, wait for each other."),
-        conflicts_an_element([] { return double(transposing::elements()); }, 0.03),
+        conflicts_per_element([] { return double(transposing::elements()); }, 0.03),
         lanes_at_work(),
         blocks_share(1.5)}; // tiles of 64 x 128 have three blocks
     gates.too_slow = "Read rows and write rows: the transposition happens in a tile in shared "

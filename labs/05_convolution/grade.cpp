@@ -369,7 +369,7 @@ static void race_filter(enum function what, const speed_gates &gates)
     race([=](std::mt19937_64 &random) { return std::make_unique<filtering>(random, what); }, gates);
 }
 
-static counted_gate sectors_a_pixel(enum function what, const steps &most)
+static counted_gate sectors_per_pixel(enum function what, const steps &most)
 {
     return at_most(
         "sectors moved per pixel", most, "",
@@ -381,7 +381,7 @@ static counted_gate sectors_a_pixel(enum function what, const steps &most)
 
 // 17 for each of the two filters, and what is done twice where blocks meet: 102 in one pass over
 // tiles of 32 x 4. All 17 x 17 are 289.
-static counted_gate multiplications_a_pixel(enum function what, double most)
+static counted_gate multiplications_per_pixel(enum function what, double most)
 {
     return at_most(
         "multiplications per pixel", {most}, "",
@@ -412,7 +412,7 @@ static speed_gates direct_gates(enum function what)
     speed_gates gates;
     gates.speedup = what == function::clamped ? 3 : 2.1;
     gates.fma = {0, 0.30, 0.50};
-    gates.counted = {sectors_a_pixel(what, {3.6, 0.7, 0}), lanes_at_work()};
+    gates.counted = {sectors_per_pixel(what, {3.6, 0.7, 0}), lanes_at_work()};
     gates.too_slow = "Is the radius known at compile time, so that the loops are unrolled and the "
                      "filter's elements are operands? Then let a thread compute several pixels, so "
                      "that one it has loaded serves several sums.";
@@ -424,8 +424,8 @@ static speed_gates separable_gates()
     speed_gates gates;
     gates.speedup = 9.5; // on an H200 all 17 x 17 products well done reach 7.4, two passes 17
     gates.copy = {0.22, 0.55, 0}; // two passes, or one with a row of pixels a thread, 0.29
-    gates.counted = {multiplications_a_pixel(function::separable, 110),
-                     sectors_a_pixel(function::separable, {6.2, 1, 0}),
+    gates.counted = {multiplications_per_pixel(function::separable, 110),
+                     sectors_per_pixel(function::separable, {6.2, 1, 0}),
                      // Two passes have 16; one by bands of rows has 8, and of each band the
                      // halo again: with seven bands 11.1.
                      compulsory_bytes(function::separable, 11.5), lanes_at_work()};

@@ -112,15 +112,15 @@ make_workload scan_floats(int n) { return SCAN_BY(float, scan_inclusive_float, n
 
 // Naive moves 210, in however few launches; blocks that each add up all before them, by tiles of
 // 2048, 106; sums of blocks 17, and 44 where a thread loads four neighbours.
-static counted_gate moved_an_element(double n, const steps &limit)
+static counted_gate moved_per_element(double n, const steps &limit)
 {
     return moved_bytes(
-        "per element", [n] { return n; }, limit,
+        "element", [n] { return n; }, limit,
         "Within one launch, too, memory moves an element each time that it is asked for. Let no "
         "block load what another has added up, and neighbouring lanes load neighbours.");
 }
 
-static counted_gate compulsory_an_element(double n, const steps &limit)
+static counted_gate compulsory_per_element(double n, const steps &limit)
 {
     return at_most("compulsory bytes per element", limit, "bytes",
                    "Every kernel that goes over all elements moves them once more. How often does "
@@ -130,7 +130,7 @@ static counted_gate compulsory_an_element(double n, const steps &limit)
 
 // Sums of blocks load every element three times, CUB once. Blocks that each add up all before them
 // load 28 bytes by tiles of 8192.
-static counted_gate loaded_an_element(double n, double limit)
+static counted_gate loaded_per_element(double n, double limit)
 {
     return at_most("bytes loaded per element", {limit}, "bytes",
                    "Each element need be loaded once, and where sums of blocks are added "
@@ -166,14 +166,14 @@ speed_gates gates_of_block()
                 [](const counted &c) { return double(c.load_bytes) / elements_of_block; }),
         // Naive moves 140; two neighbours a thread 16, 32 where loads and stores are not shared.
         moved_bytes(
-            "per element", [] { return double(elements_of_block); }, {64},
+            "element", [] { return double(elements_of_block); }, {64},
             "Sums that grow in device memory pass through it for every distance. Keep them "
             "in shared memory or in registers."),
         at_most("requests to load per element", {0.125}, "",
                 "A request serves up to 32 lanes, but most of them have nothing to do. Let every "
                 "thread of the block take its elements.",
                 [](const counted &c) { return memory_requests(c) / elements_of_block; }),
-        conflicts, conflicts_an_element([] { return double(elements_of_block); }, 0.15),
+        conflicts, conflicts_per_element([] { return double(elements_of_block); }, 0.15),
         lanes_at_work()};
     return gates;
 }
@@ -184,9 +184,9 @@ speed_gates gates_of(std::size_t element, double one_pass)
     speed_gates gates;
     gates.speedup = 3.5; // sums of blocks, which move twice as much, reach 6.5 on an H200
     gates.copy = {0, 0.55, 0};
-    gates.counted = {compulsory_an_element(n, {17 * times, 0, one_pass * times}),
-                     moved_an_element(n, {80 * times, 0, one_pass > 0 ? 40 * times : 0}),
-                     loaded_an_element(n, 16 * times), blocks_share(4), lanes_at_work()};
+    gates.counted = {compulsory_per_element(n, {17 * times, 0, one_pass * times}),
+                     moved_per_element(n, {80 * times, 0, one_pass > 0 ? 40 * times : 0}),
+                     loaded_per_element(n, 16 * times), blocks_share(4), lanes_at_work()};
     gates.too_slow = "Where does the time go? A sum that doubles its distance goes over all "
                      "elements some twenty times; sums within blocks, then over blocks, twice.";
     return gates;
@@ -195,8 +195,8 @@ speed_gates gates_of(std::size_t element, double one_pass)
 speed_gates gates_of_one_pass(double n, double share)
 {
     speed_gates gates;
-    gates.counted = {compulsory_an_element(n, {8.5}), moved_an_element(n, {40}),
-                     loaded_an_element(n, 16), blocks_share(share), lanes_at_work()};
+    gates.counted = {compulsory_per_element(n, {8.5}), moved_per_element(n, {40}),
+                     loaded_per_element(n, 16), blocks_share(share), lanes_at_work()};
     return gates;
 }
 

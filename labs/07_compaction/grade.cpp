@@ -535,7 +535,7 @@ static speed_gates gates(const steps &copy, const steps &most_bytes, int (*size)
     gates.counted = {
         compulsory_bytes(most_bytes, size),
         moved_bytes(
-            "per element", [=] { return double(size()); },
+            "element", [=] { return double(size()); },
             {64, 48, most_bytes.excellent > 0 ? 20.0 : 0},
             "Within one launch, too, an element is moved each time it is requested. Let no block "
             "go over elements that another has counted."),

@@ -197,7 +197,7 @@ static counted_gate few_exchanges(std::size_t elements, double limit, const std:
                    });
 }
 
-static counted_gate global_atomics_an_element(std::size_t elements)
+static counted_gate global_atomics_per_element(std::size_t elements)
 {
     // 0.23 where each of 264 blocks, two for each multiprocessor of an H200, adds its 896 bins.
     return at_most(
@@ -258,7 +258,7 @@ static speed_gates gates(double speedup, const steps &copy, std::size_t elements
     gates.speedup = speedup;
     gates.copy = copy;
     gates.counted = {
-        global_atomics_an_element(elements), elements_loaded_once(elements),
+        global_atomics_per_element(elements), elements_loaded_once(elements),
         moved_once(elements, 6.0 * double(bytes),
                    "Counts that every thread keeps for itself lie in local memory, which is part "
                    "of device memory. Let a block count in shared memory."),

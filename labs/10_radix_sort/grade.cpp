@@ -653,10 +653,10 @@ static counted_gate compulsory_bytes(const steps &most)
 
 // A launch that goes over the keys again and again has no more compulsory bytes than one that does
 // so once: this gate counts all bytes moved.
-static counted_gate moved_bytes_a_key(const steps &most)
+static counted_gate moved_bytes_per_key(const steps &most)
 {
     return moved_bytes(
-        "per key", [] { return double(raced_keys()); }, most,
+        "key", [] { return double(raced_keys()); }, most,
         "Each load and store of a warp moves whole sectors of 32 bytes: how often is a key moved, "
         "and do neighbouring lanes load, and store, neighbouring keys?");
 }
@@ -677,7 +677,7 @@ static speed_gates gates(double speedup, const steps &most_bytes, const steps &m
 {
     speed_gates gates;
     gates.speedup = speedup;
-    gates.counted = {compulsory_bytes(most_bytes), moved_bytes_a_key(most_moved), blocks_share(2),
+    gates.counted = {compulsory_bytes(most_bytes), moved_bytes_per_key(most_moved), blocks_share(2),
                      lanes_at_work(), busiest_block()};
     gates.too_slow =
         "Where does the time go? A pass for each bit goes over the keys 32 times; digits of 4 bits "
@@ -720,7 +720,7 @@ SPEED_CASE("sort_warps: speed", 4.5, 2)
 {
     speed_gates gates;
     gates.speedup = 5;
-    gates.counted = {used_by_loads(0.95), used_by_stores(0.95), moved_bytes_a_key({10}),
+    gates.counted = {used_by_loads(0.95), used_by_stores(0.95), moved_bytes_per_key({10}),
                      blocks_share(4), lanes_at_work()};
     gates.too_slow = "Do the lanes of a warp read neighbours? The 32 lanes have 32 keys in their "
                      "registers, and can rank them by votes.";

@@ -107,8 +107,8 @@ void add_unrolled(const float *a, const float *b, float *c, int n)
     check_launch("add_several");
 }
 
-constexpr int row = 32, rows_a_warp = 4, sector = 8; // floats
-constexpr int stretch = row * rows_a_warp;           // floats that a warp adds
+constexpr int row = 32, rows_per_warp = 4, sector = 8; // floats
+constexpr int stretch = row * rows_per_warp;           // floats that a warp adds
 
 // How many floats `p` lies past the last sector boundary.
 static int phase(const float *p)
@@ -117,7 +117,7 @@ static int phase(const float *p)
 }
 
 struct aligned_rows {
-    float x[rows_a_warp + 1]; // of the last row only the first sector
+    float x[rows_per_warp + 1]; // of the last row only the first sector
 };
 
 // A stretch as it lies in memory, from the sector boundary at or before `first` on.
@@ -126,8 +126,8 @@ static __device__ aligned_rows load(const float *first, int shift)
     int lane = threadIdx.x % 32;
     const float *from = first - shift + lane;
     aligned_rows rows;
-    for (int r = 0; r < rows_a_warp; ++r) rows.x[r] = from[r * row];
-    rows.x[rows_a_warp] = shift > 0 && lane < sector ? from[rows_a_warp * row] : 0;
+    for (int r = 0; r < rows_per_warp; ++r) rows.x[r] = from[r * row];
+    rows.x[rows_per_warp] = shift > 0 && lane < sector ? from[rows_per_warp * row] : 0;
     return rows;
 }
 
@@ -156,7 +156,7 @@ static __global__ void add_stretches(const float *a, const float *b, float *c, i
     if (warp >= stretches) return; // the whole warp: every lane must be there to shuffle
     int first = head + warp * stretch;
     aligned_rows x = load(a + first, shift_a), y = load(b + first, shift_b);
-    for (int r = 0; r < rows_a_warp; ++r)
+    for (int r = 0; r < rows_per_warp; ++r)
         c[first + r * row + lane] = realigned(x, r, shift_a) + realigned(y, r, shift_b);
 }
 

@@ -114,7 +114,7 @@ TEST_CASE("what is moved counts, whatever way it goes")
     // copies in, within and out, memset, and text.
     CHECK(moved_sectors(c) == 256 + 32 + 6 + 10 + (18 - 4) + (64 + 32 + 32 + 24 + 32) / 32.0);
     CHECK(moved_bytes(
-              "per element", [] { return 8.0; }, {1}, "")
+              "element", [] { return 8.0; }, {1}, "")
               .value(c) == 4 * moved_sectors(c));
     CHECK(memory_requests(c) == 8 + 4 + 2 + 4);
     CHECK(accesses(c) == 8 + 4 + 2 + 4 + 16); // no atomic was in shared memory
@@ -132,7 +132,7 @@ TEST_CASE("what is moved counts, whatever way it goes")
 TEST_CASE("moved bytes that are local memory are said to be")
 {
     counted_gate gate = moved_bytes(
-        "per element", [] { return 1.0; }, {1}, "");
+        "element", [] { return 1.0; }, {1}, "");
     counted c;
     c.load_sectors = 15;
     c.local_sectors = 1;

@@ -85,10 +85,10 @@ private:
 
 // c[i] = a[i] + b[i] where a, b, c may lie anywhere, every one differently.
 static __global__ void add_anywhere(const float *a, const float *b, float *c, int n, int rows,
-                                    int rows_a_warp)
+                                    int rows_per_warp)
 {
     int warp = blockIdx.x * warps_a_block + threadIdx.x / 32, lane = threadIdx.x % 32;
-    int row = warp * rows_a_warp, end = min(rows, row + rows_a_warp);
+    int row = warp * rows_per_warp, end = min(rows, row + rows_per_warp);
     if (row >= end) return;
     int beyond = beyond_sector(c);
     realigned left(a, n, beyond), right(b, n, beyond);
@@ -114,9 +114,9 @@ static void add(const float *a, const float *b, float *c, int n)
 {
     int grid = grid_size(n), rows = (n + 7 + 31) / 32;
     // Long stretches: at each end a sector is shared with a neighbour.
-    int rows_a_warp = std::max(64, (rows - 1) / (grid * warps_a_block) + 1);
-    rows_a_warp = (rows_a_warp + unrolled - 1) / unrolled * unrolled;
-    add_anywhere<<<grid, block_size>>>(a, b, c, n, rows, rows_a_warp);
+    int rows_per_warp = std::max(64, (rows - 1) / (grid * warps_a_block) + 1);
+    rows_per_warp = (rows_per_warp + unrolled - 1) / unrolled * unrolled;
+    add_anywhere<<<grid, block_size>>>(a, b, c, n, rows, rows_per_warp);
     check_launch("add_anywhere");
 }
 

@@ -15,7 +15,7 @@
 namespace {
 
 using floats = cuda::std::span<const float>;
-constexpr int warps = 8, rows_a_warp = 32, batch = 8;
+constexpr int warps = 8, rows_per_warp = 32, batch = 8;
 
 template <typename F>
 concept row_function = std::is_trivially_copyable_v<F> && requires
@@ -26,13 +26,13 @@ concept row_function = std::is_trivially_copyable_v<F> && requires
 // Calls f(first row, lane) for batches of rows, a stretch of 32 rows a warp.
 template <row_function F> __global__ void __launch_bounds__(32 * warps) for_rows(int rows, F f)
 {
-    int first = (blockIdx.x * warps + threadIdx.x / 32) * rows_a_warp, lane = threadIdx.x % 32;
+    int first = (blockIdx.x * warps + threadIdx.x / 32) * rows_per_warp, lane = threadIdx.x % 32;
     if (first < rows) f(first, lane);
 }
 
 template <row_function F> void launch(int rows, F f)
 {
-    int blocks = (rows + warps * rows_a_warp - 1) / (warps * rows_a_warp);
+    int blocks = (rows + warps * rows_per_warp - 1) / (warps * rows_per_warp);
     for_rows<<<blocks, 32 * warps>>>(rows, f);
     check_launch("for_rows");
 }
@@ -65,7 +65,7 @@ template <int n> struct loaded_rows {
         row[0] = carried;
 #pragma unroll
         for (int r = 1; r < n; ++r) row[r] = v.at(first + r, lane);
-        bool more = (first + n) % rows_a_warp != 0; // then all of it is wanted soon
+        bool more = (first + n) % rows_per_warp != 0; // then all of it is wanted soon
         row[n] = more || lane < v.shift ? v.at(first + n, lane) : 0.0f;
     }
     __device__ float shifted(int r, int shift, int lane) const
@@ -81,7 +81,7 @@ struct add_shifted {
     __device__ void operator()(int first, int lane) const
     {
         float carry_a = a.at(first, lane), carry_b = b.at(first, lane);
-        for (int end = first + rows_a_warp; first < end; first += batch) {
+        for (int end = first + rows_per_warp; first < end; first += batch) {
             loaded_rows<batch> of_a(a, first, lane, carry_a), of_b(b, first, lane, carry_b);
 #pragma unroll
             for (int r = 0; r < batch; ++r) {
@@ -123,7 +123,7 @@ struct scale {
     __device__ void operator()(int first, int lane) const
     {
         const int n = static_cast<int>(in.size()), cols = static_cast<int>(factor.size());
-        for (int row = first; row < first + rows_a_warp; row += batch) {
+        for (int row = first; row < first + rows_per_warp; row += batch) {
             cuda::std::array<float, batch> x;
 #pragma unroll
             for (int r = 0; r < batch; ++r)

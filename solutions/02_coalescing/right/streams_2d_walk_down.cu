@@ -74,28 +74,28 @@ void scale_columns(const float *in, float *out, int rows, int cols, const float 
     check_launch("scale_down");
 }
 
-constexpr int rows_a_warp = 16, warps = 4;
+constexpr int rows_per_warp = 16, warps = 4;
 
 // The middle: rows of 32 results that begin at sectors of c, for which whole
 // rows of a and b, and one more, lie inside the arrays. No test anywhere.
 static __global__ void __launch_bounds__(32 * warps)
     add_middle(const float *a, const float *b, float *c, int shift_a, int shift_b)
 {
-    __shared__ float rows[2][warps][rows_a_warp * 32 + 8];
+    __shared__ float rows[2][warps][rows_per_warp * 32 + 8];
     int lane = threadIdx.x, warp = threadIdx.y;
-    int first = (blockIdx.x * warps + warp) * rows_a_warp * 32;
+    int first = (blockIdx.x * warps + warp) * rows_per_warp * 32;
     float *x = rows[0][warp], *y = rows[1][warp];
 #pragma unroll
-    for (int r = 0; r < rows_a_warp; ++r) {
+    for (int r = 0; r < rows_per_warp; ++r) {
         x[32 * r + lane] = a[first - shift_a + 32 * r + lane];
         y[32 * r + lane] = b[first - shift_b + 32 * r + lane];
     }
-    int more = rows_a_warp * 32 + lane;
+    int more = rows_per_warp * 32 + lane;
     if (lane < shift_a) x[more] = a[first - shift_a + more];
     if (lane < shift_b) y[more] = b[first - shift_b + more];
     __syncwarp();
 #pragma unroll
-    for (int r = 0; r < rows_a_warp; ++r)
+    for (int r = 0; r < rows_per_warp; ++r)
         c[first + 32 * r + lane] = x[32 * r + lane + shift_a] + y[32 * r + lane + shift_b];
 }
 
@@ -115,7 +115,7 @@ static int beyond_sector(const float *p)
 static void add(const float *a, const float *b, float *c, int n)
 {
     if (n <= 0) return;
-    constexpr int a_block = warps * rows_a_warp * 32;
+    constexpr int a_block = warps * rows_per_warp * 32;
     // Eight elements at least before the middle: there the rows of a and b begin.
     int from = std::min(n, 8 + (8 - beyond_sector(c)) % 8);
     int blocks = (n - from) / a_block, to = from + blocks * a_block;

@@ -8,7 +8,7 @@
 
 constexpr int cols_a_block = 64, rows_a_block = 32, block_rows = 4,
               threads = cols_a_block * block_rows;
-constexpr int rows_a_thread = rows_a_block / block_rows, most = 33;
+constexpr int rows_per_thread = rows_a_block / block_rows, most = 33;
 
 static __constant__ float taps[most * most], row_taps[most], column_taps[most];
 
@@ -30,29 +30,29 @@ static __device__ void bring(const float *image, int rows, int cols, int radius,
         }
 }
 
-static __device__ void store(float *out, int rows, int cols, const float (&sums)[rows_a_thread])
+static __device__ void store(float *out, int rows, int cols, const float (&sums)[rows_per_thread])
 {
     const int c = blockIdx.x * cols_a_block + threadIdx.x;
-    const int first = blockIdx.y * rows_a_block + threadIdx.y * rows_a_thread;
+    const int first = blockIdx.y * rows_a_block + threadIdx.y * rows_per_thread;
 #pragma unroll
-    for (int k = 0; k < rows_a_thread; ++k)
+    for (int k = 0; k < rows_per_thread; ++k)
         if (c < cols && first + k < rows) out[(first + k) * cols + c] = sums[k];
 }
 
 // Adds factor(y) times what is y below, for eight rows below each other: each is loaded once for
 // all of them and stays in a window of registers that moves down.
 template <class Factor> static __device__ void
-add_column(const float *column, int step, int d, Factor factor, float (&sums)[rows_a_thread])
+add_column(const float *column, int step, int d, Factor factor, float (&sums)[rows_per_thread])
 {
-    float window[rows_a_thread];
+    float window[rows_per_thread];
 #pragma unroll
-    for (int k = 0; k < rows_a_thread - 1; ++k) window[k + 1] = column[k * step];
+    for (int k = 0; k < rows_per_thread - 1; ++k) window[k + 1] = column[k * step];
     for (int y = 0; y < d; ++y) {
 #pragma unroll
-        for (int k = 0; k < rows_a_thread - 1; ++k) window[k] = window[k + 1];
-        window[rows_a_thread - 1] = column[(y + rows_a_thread - 1) * step];
+        for (int k = 0; k < rows_per_thread - 1; ++k) window[k] = window[k + 1];
+        window[rows_per_thread - 1] = column[(y + rows_per_thread - 1) * step];
 #pragma unroll
-        for (int k = 0; k < rows_a_thread; ++k) sums[k] += factor(y) * window[k];
+        for (int k = 0; k < rows_per_thread; ++k) sums[k] += factor(y) * window[k];
     }
 }
 
@@ -64,8 +64,8 @@ template <bool clamped> static __global__ void __launch_bounds__(threads)
     const int d = 2 * radius + 1, wide = cols_a_block + 2 * radius;
     bring<clamped>(image, rows, cols, radius, tile);
     __syncthreads();
-    float sums[rows_a_thread] = {};
-    const float *mine = tile + threadIdx.y * rows_a_thread * wide + threadIdx.x;
+    float sums[rows_per_thread] = {};
+    const float *mine = tile + threadIdx.y * rows_per_thread * wide + threadIdx.x;
     for (int x = 0; x < d; ++x)
         add_column(
             mine + x, wide, d, [=](int y) { return taps[y * d + x]; }, sums);
@@ -86,9 +86,9 @@ static __global__ void __launch_bounds__(threads)
         between[y * cols_a_block + threadIdx.x] = sum;
     }
     __syncthreads();
-    float sums[rows_a_thread] = {};
+    float sums[rows_per_thread] = {};
     add_column(
-        between + threadIdx.y * rows_a_thread * cols_a_block + threadIdx.x, cols_a_block, d,
+        between + threadIdx.y * rows_per_thread * cols_a_block + threadIdx.x, cols_a_block, d,
         [](int y) { return column_taps[y]; }, sums);
     store(out, rows, cols, sums);
 }
