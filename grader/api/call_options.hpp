@@ -48,6 +48,9 @@ void hint_one_place(const std::string &hint);
 // Replaces the hint if two threads of a kernel race, in any memory.
 void hint_race(const std::string &hint);
 
+// Replaces the hint if threads of two grids race, also of a grid and one that it launched.
+void hint_race_of_grids(const std::string &hint);
+
 // Replaces the hint if not all threads of a block come to a barrier.
 void hint_barrier(const std::string &hint);
 

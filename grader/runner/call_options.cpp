@@ -39,6 +39,8 @@ void hint_before_the_start(const std::string &hint) { current_case().before_star
 
 void hint_race(const std::string &hint) { current_case().race_hint = hint; }
 
+void hint_race_of_grids(const std::string &hint) { current_case().race_of_grids_hint = hint; }
+
 void hint_barrier(const std::string &hint) { current_case().barrier_hint = hint; }
 
 void hint_unwritten(const std::string &hint) { current_case().unwritten_hint = hint; }

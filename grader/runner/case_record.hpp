@@ -83,6 +83,7 @@ struct case_record : case_result {
     std::string one_location_hint;  // for two threads of a kernel that write one location
     std::string before_start_hint;  // for accesses before the start of an array
     std::string race_hint;          // for races of a kernel's threads
+    std::string race_of_grids_hint; // for races of threads of two grids
     std::string barrier_hint;       // for threads that do not come to a barrier
     struct {
         std::vector<std::vector<std::uint64_t>> lists;

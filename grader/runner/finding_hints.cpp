@@ -118,6 +118,8 @@ bool both_wrote(const simulator_finding &f)
 
 std::string race_hint(const simulator_finding &f)
 {
+    if (f.other_grid && !current_case().race_of_grids_hint.empty())
+        return current_case().race_of_grids_hint;
     if (f.other_grid)
         return "Should both kernels reach this element? If not, one of them begins at a wrong "
                "place or goes on too far. If they should, something must order the two grids: one "

@@ -93,6 +93,7 @@ static counted_gate launches_by_kernels()
 
 static void count_recursive(order o, const std::vector<counted_gate> &gates_of_case)
 {
+    explain_recursion();
     speed_gates gates;
     gates.counted = gates_of_case;
     race(sort_keys(sort_function::recursive, o, recursive_keys), gates);

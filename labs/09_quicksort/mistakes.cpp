@@ -35,11 +35,14 @@ void explain_sorting(std::size_t n)
 
 void explain_recursion()
 {
-    hint_race(
-        "Two of one block: is there a barrier between what others write and what this thread "
-        "reads, and another before the launch? A child sees what the launching thread had seen. "
-        "Two grids: who launches, one thread or all, and has each side keys and scratch of its "
-        "own? The right side's scratch begins as far behind as its keys.");
+    hint_race("Is there a barrier between what other threads of the block write and what this one "
+              "reads?");
+    hint_race_of_grids(
+        "Two grids reach the same keys, and neither waits for the other. Does one thread of the "
+        "block launch a side, or does each of them? Do the sides have keys and scratch of their "
+        "own: in scratch, too, the right one begins behind the left one? And have all threads of "
+        "the block finished the split, at a barrier, before that thread launches? A kernel cannot "
+        "wait for the grids that it launches.");
     hint_one_place("Which two keys get one place? Of equal keys, those that stand before one count "
                    "in its rank, too.");
     hint_unwritten("A key's place in scratch is written before it is read: every place from 0 to "

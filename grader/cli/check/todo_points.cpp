@@ -10,10 +10,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <set>
 #include <system_error>
+#include <utility>
 
 namespace cli {
 
@@ -34,6 +36,59 @@ int todo_of(const std::string &line)
     const std::size_t at = line.find("TODO ");
     return at != line.npos && std::sscanf(line.c_str() + at, "TODO %d (", &number) == 1 ? number
                                                                                         : 0;
+}
+
+// A line that is not comment or blank alone.
+struct code_line {
+    std::string text;
+    int todo = 0; // the last TODO in the comments between the line of code before and this one
+};
+
+std::vector<code_line> code_of(const std::string &text)
+{
+    std::vector<code_line> code;
+    int todo = 0;
+    for (const std::string &line : lines(text)) {
+        if (is_code(line))
+            code.push_back({line, std::exchange(todo, 0)});
+        else if (const int n = todo_of(line); n > 0)
+            todo = n;
+    }
+    return code;
+}
+
+// Says of each line of `filled` whether it was added to the stub, all of whose lines are in it. Of
+// the ways to see that (a brace may be the stub's or not) it takes the one with the fewest places
+// of added lines that have no TODO.
+std::vector<bool> added_lines(const std::vector<code_line> &stub,
+                              const std::vector<code_line> &filled)
+{
+    constexpr int impossible = 1 << 20;
+    const std::size_t m = stub.size(), n = filled.size();
+    // [i][j][k]: the number of such places in the rest, from stub line i and filled line j on;
+    // k is 1 where line j - 1 was added.
+    std::vector rest(m + 1, std::vector(n + 1, std::array{impossible, impossible}));
+    rest[m][n] = {0, 0};
+    auto same = [&](std::size_t i, std::size_t j) {
+        return i < m && j < n && trimmed(stub[i].text) == trimmed(filled[j].text);
+    };
+    auto cost_of_adding = [&](std::size_t i, std::size_t j, int k) {
+        const bool has_todo = (i < m && stub[i].todo > 0) || filled[j].todo > 0;
+        return rest[i][j + 1][1] + (k == 0 && !has_todo);
+    };
+    for (std::size_t i = m + 1; i-- > 0;)
+        for (std::size_t j = n; j-- > 0;)
+            for (int k : {0, 1})
+                rest[i][j][k] = std::min(same(i, j) ? rest[i + 1][j + 1][0] : impossible,
+                                         cost_of_adding(i, j, k));
+    std::vector<bool> added;
+    for (std::size_t i = 0, j = 0; j < n; ++j) {
+        const int k = !added.empty() && added.back();
+        const bool ours = same(i, j) && rest[i + 1][j + 1][0] <= cost_of_adding(i, j, k);
+        added.push_back(!ours);
+        i += ours;
+    }
+    return added;
 }
 
 struct outcome {
@@ -79,23 +134,20 @@ std::vector<int> todos_in(const std::string &stub)
 
 std::string filled_up_to(const std::string &stub, const std::string &filled, int last)
 {
-    const std::vector<std::string> all = lines(stub);
-    std::size_t at = 0; // in the stub
-    int todo = 0;       // that added lines belong to
-    // Reads the comments before the stub's next line of code.
-    auto read_comments = [&] {
-        for (; at < all.size() && !is_code(all[at]); ++at)
-            if (const int n = todo_of(all[at]); n > 0) todo = n;
-    };
-    read_comments();
+    const std::vector<code_line> ours = code_of(stub), all = code_of(filled);
+    const std::vector<bool> added = added_lines(ours, all);
     std::string text;
-    for (const std::string &line : lines(filled)) {
-        if (!is_code(line)) continue;
-        const bool of_stub = at < all.size() && trimmed(line) == trimmed(all[at]);
-        if (of_stub || todo <= last) text += line + "\n";
-        if (!of_stub) continue;
-        ++at;
-        read_comments();
+    std::size_t at = 0; // in ours
+    int todo = 0;       // that added lines belong to
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!added[i] && ours[at].todo > 0) todo = ours[at].todo;
+        if (added[i]) {
+            const int before = at < ours.size() ? ours[at].todo : 0;
+            if (const int n = all[i].todo > 0 ? all[i].todo : before; n > 0) todo = n;
+        } else {
+            ++at;
+        }
+        if (!added[i] || todo <= last) text += all[i].text + "\n";
     }
     return text;
 }

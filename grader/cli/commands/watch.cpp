@@ -87,7 +87,7 @@ public:
             if (stop_was_requested()) throw stop_requested();
             if (keys_.disturbed()) shown_.clear();
             std::optional<std::string> typed = keys_.typed();
-            if (!typed) return passed; // the terminal is gone
+            if (!typed) throw stop_requested(); // the terminal is gone, with or before its signal
             for (char key : *typed)
                 if (!press(key)) return passed;
             if (running_) check_run();

@@ -1,4 +1,4 @@
-// Fails: quicksort_recursive: any number of keys | RACE | of `data`
+// Fails: quicksort_recursive: any number of keys | RACE | finished the split, at a barrier
 // On gpu: may pass - a launch takes longer than the copy
 // Nothing makes the launching thread wait for what the others write to keys.
 #include "lab.hpp"

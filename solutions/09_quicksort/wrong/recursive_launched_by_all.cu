@@ -1,4 +1,4 @@
-// Fails: quicksort_recursive: any number of keys | RACE | of `data`
+// Fails: quicksort_recursive: any number of keys | RACE | Does one thread of the block launch a side
 // On gpu: may pass - equal grids may run one after the other
 // Each thread of the block launches the side.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: quicksort_recursive: any number of keys | RACE | of `scratch`
+// Fails: quicksort_recursive: any number of keys | RACE | in scratch, too
 // On gpu: may pass - the sides may run one after the other
 // Both sides are given the scratch of the whole part.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: quicksort_recursive: any number of keys | RACE | of `data`
+// Fails: quicksort_recursive: any number of keys | RACE | cannot wait for the grids that it launches
 // On gpu: may pass - a launch takes longer than the rest of the block
 // A parent looks at what its child sorts, for which it cannot wait.
 #include "lab.hpp"
