@@ -56,7 +56,7 @@ void first(int *x)
     x[0] = 1;
 }
 
-// Of both.
+// Both use it.
 int half(int i) { return i / 2; }
 
 void second(int *x)
