@@ -33,9 +33,12 @@ bool is_code(const std::string &line)
 int todo_of(const std::string &line)
 {
     int number = 0;
+    char next = 0;
     const std::size_t at = line.find("TODO ");
-    return at != line.npos && std::sscanf(line.c_str() + at, "TODO %d (", &number) == 1 ? number
-                                                                                        : 0;
+    const bool begins = at != line.npos &&
+                        std::sscanf(line.c_str() + at, "TODO %d %c", &number, &next) == 2 &&
+                        next == '(';
+    return begins ? number : 0;
 }
 
 // A line that is not comment or blank alone.

@@ -17,7 +17,8 @@ void first(int *x)
 void second(int *x)
 {
     // TODO 2 (second): The even ones.
-    // TODO 3 (second: odd): The odd ones, too.
+    // TODO 3 (second: odd): The odd ones, too, in the order
+    // of TODO 1.
 }
 )";
 
