@@ -55,11 +55,21 @@ std::optional<heading> heading_in(const std::string &line)
     return {};
 }
 
+} // namespace
+
 bool is_code(const std::string &line)
 {
     std::size_t first = line.find_first_not_of(" \t\r");
     return first != line.npos && line.compare(first, 2, "//") != 0;
 }
+
+int todo_begun_in(const std::string &line)
+{
+    const auto todo = heading_in(line);
+    return todo ? todo->number : 0;
+}
+
+namespace {
 
 // TODOs with no code between them, and the lines of code before and after them.
 struct todo_group {

@@ -70,6 +70,11 @@ std::string todo_words(const std::vector<int> &todos); // as todo_list::words
 
 std::string function_of(const std::string &case_name); // the part before the colon
 
+bool is_code(const std::string &line); // neither blank nor only a comment
+// The number of "TODO 2 (read_offset)" in a line; 0: there is none. A mere mention, "as in TODO 2",
+// has no parenthesis.
+int todo_begun_in(const std::string &line);
+
 struct case_outcome {
     std::string case_name;
     bool failed = false, not_written = false, speed = false;

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -23,25 +22,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool is_code(const std::string &line)
-{
-    const std::string said = trimmed(line);
-    return !said.empty() && !said.starts_with("//");
-}
-
-// The number of a comment "// TODO 3 (scale): ..."; 0: the line begins no TODO.
-int todo_of(const std::string &line)
-{
-    int number = 0;
-    char next = 0;
-    const std::size_t at = line.find("TODO ");
-    const bool begins = at != line.npos &&
-                        std::sscanf(line.c_str() + at, "TODO %d %c", &number, &next) == 2 &&
-                        next == '(';
-    return begins ? number : 0;
-}
-
-// A line that is not comment or blank alone.
 struct code_line {
     std::string text;
     int todo = 0; // the last TODO in the comments between the line of code before and this one
@@ -52,9 +32,9 @@ std::vector<code_line> code_of(const std::string &text)
     std::vector<code_line> code;
     int todo = 0;
     for (const std::string &line : lines(text)) {
-        if (is_code(line))
+        if (grading::is_code(line))
             code.push_back({line, std::exchange(todo, 0)});
-        else if (const int n = todo_of(line); n > 0)
+        else if (const int n = grading::todo_begun_in(line); n > 0)
             todo = n;
     }
     return code;
@@ -131,7 +111,7 @@ std::vector<int> todos_in(const std::string &stub)
 {
     std::set<int> numbers;
     for (const std::string &line : lines(stub))
-        if (const int n = todo_of(line); n > 0) numbers.insert(n);
+        if (const int n = grading::todo_begun_in(line); n > 0) numbers.insert(n);
     return {numbers.begin(), numbers.end()};
 }
 
