@@ -118,14 +118,14 @@ bool both_wrote(const simulator_finding &f)
 
 std::string race_hint(const simulator_finding &f)
 {
-    if (f.other_grid && !current_case().race_of_grids_hint.empty())
-        return current_case().race_of_grids_hint;
-    if (f.other_grid)
+    if (f.other_grid) {
+        if (!current_case().race_of_grids_hint.empty()) return current_case().race_of_grids_hint;
         return "Should both kernels reach this element? If not, one of them begins at a wrong "
                "place or goes on too far. If they should, something must order the two grids: one "
                "stream, an event that the later one waits for, or, in a kernel, "
                "cudaStreamTailLaunch. What a block did before one of its threads launched is "
                "ordered by a barrier before that launch.";
+    }
     if (!current_case().race_hint.empty()) return current_case().race_hint;
     if (both_wrote(f) && !current_case().one_location_hint.empty())
         return current_case().one_location_hint;

@@ -579,7 +579,7 @@ SPEED_CASE("sample_bilinear: one fetch a sample", 3.5, 0)
                               "and tex2D in the kernel.",
                               [](const counted &c) { return double(c.texture_bytes) / 4001; }),
                      // its place and the fetch; and what brings the image into an array
-                     at_most("requests to load per sample", {3.2}, "",
+                     at_most("load requests per sample", {3.2}, "",
                              "Where a sample lies, and one filtered fetch: nothing else is to be "
                              "loaded for it.",
                              [](const counted &c) { return 32 * memory_requests(c) / 4001; }),

@@ -170,8 +170,7 @@ constexpr quiz_mistake<oracle::residency_rules> residency_mistakes[] = {
     {{.shared_unit = false},
      "The shared memory of a block was not rounded up.",
      "A block gets shared memory in multiples of limits.shared_unit; the reserved bytes are part "
-     "of "
-     "what is rounded."},
+     "of what is rounded."},
     {{.rounded_down = false},
      "The blocks were rounded up where they should be rounded down.",
      "A block for which a part of its warps, registers or bytes is left is not resident."},
@@ -346,6 +345,5 @@ void quiz_latency()
                                m.bytes_per_thread);
         },
         "How long is the latency in nanoseconds? 1 GB/s is one byte per nanosecond. Do the "
-        "products "
-        "fit their type?");
+        "products fit their type?");
 }

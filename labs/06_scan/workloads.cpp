@@ -169,7 +169,7 @@ speed_gates gates_of_block()
             "element", [] { return double(elements_of_block); }, {64},
             "Sums that grow in device memory pass through it for every distance. Keep them "
             "in shared memory or in registers."),
-        at_most("requests to load per element", {0.125}, "",
+        at_most("load requests per element", {0.125}, "",
                 "A request serves up to 32 lanes, but most of them have nothing to do. Let every "
                 "thread of the block take its elements.",
                 [](const counted &c) { return memory_requests(c) / elements_of_block; }),
