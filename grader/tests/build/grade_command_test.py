@@ -279,6 +279,19 @@ class command_line(unittest.TestCase):
         self.assertIn('"0" is one too many.\n', self.refused("hint", "01", "0"))
         self.assertIn('"scan" is one too many.\n', self.refused("hint", "01", "scan"))
 
+    def test_help_fits_80_columns_and_keeps_its_tables(self):
+        about = workbook("--help").stdout
+        commands = re.search(r"SUBCOMMANDS:\n(.*?)\n\n", about, re.DOTALL | re.IGNORECASE)[1]
+        names = [line.split()[0] for line in commands.splitlines()]
+        self.assertIn("grade", names)
+        for words in ([], *([name] for name in names)):
+            done = workbook(*words, "--help", cwd=TOP)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual([line for line in done.stdout.splitlines() if len(line) > 80 or line != line.rstrip()],
+                             [], words)
+        self.assertRegex(about, r"\n  \./workbook watch \d\d {10,}grade after every save")
+        self.assertIn("\n  --schedule {index, random, late}\n", workbook("grade", "--help").stdout)
+
     def test_the_version_is_the_changelog_s(self):
         newest = next(line for line in (TOP / "CHANGELOG.md").read_text().splitlines() if line.startswith("## "))
         done = workbook("--version")
