@@ -84,18 +84,8 @@ outcome graded_after(const toolchain &t, const lab &l, int todo, const std::stri
                      const grade_options &options)
 {
     outcome o{.todo = todo, .problem = {}};
-    const std::string folder = t.build_root + "/submissions";
-    fs::create_directories(folder);
-    temporary_name file(folder);
-    const std::string path = file.path() + ".cu";
-    struct remover {
-        const std::string &path;
-        ~remover()
-        {
-            std::error_code none;
-            fs::remove(path, none);
-        }
-    } at_the_end{path};
+    const scratch_folder scratch;
+    const std::string path = scratch.path() + "/filled.cu";
     write_atomically(path, text);
     const graded g = grade_one(t, l, file_of(path), options);
     const lab_view view = labs_of(g.document).at(0);

@@ -39,15 +39,15 @@ int explain_command(const toolchain &t, const std::string &word, grade_options o
     progress_line progress;
     build_for_grading(t, {i}, options.backend, progress);
     progress.say(fmt::format("counting {}", i.of->name));
-    temporary_name counters(t.build_root + "/submissions");
-    options.counters_file = counters.path();
+    const scratch_folder scratch;
+    options.counters_file = scratch.path() + "/counters.json";
     graded g = grade_counting(t, i, options);
     progress.clear();
     if (g.status == wrong_usage) { // no such case: the grader lists them
         fmt::print(stderr, "{}", g.said);
         return wrong_usage;
     }
-    if (!fs::exists(counters.path())) {
+    if (!fs::exists(options.counters_file)) {
         if (g.status != failed)
             throw machine_error(fmt::format(
                 "{}: nothing was counted. ./workbook grade {} says why.", i.of->name, i.of->name));
@@ -56,7 +56,7 @@ int explain_command(const toolchain &t, const std::string &word, grade_options o
     }
     lab_view result = labs_of(g.document).at(0);
     explanation e = explain(i.of->name, t.shown(i.what.source), read_text(i.what.source), result,
-                            read_text(counters.path()));
+                            read_text(options.counters_file));
     e.command = "./workbook explain " + number_of(i.of->name);
     if (options.solutions) e.command += " --solutions";
     if (!options.submission.empty()) e.command += " --submission " + shell_word(options.submission);

@@ -122,11 +122,11 @@ graded grade_on_both(const toolchain &t, const lab &l, const subject &what,
     if (!prepared.workers.contains("gpu"))
         return grade_prepared(t, l, what, prepared, on("sim", options), progress);
     common_progress both(progress);
-    temporary_name name(t.build_root + "/submissions");
+    const scratch_folder scratch;
     grade_options on_gpu = on("gpu", options);
-    on_gpu.clock_lock = name.path();
+    on_gpu.clock_lock = scratch.path() + "/clock";
     std::future<graded> gpu; // its destructor waits, so the lock must be released before
-    std::optional<file_lock> clock(std::in_place, name.path(), nullptr, true);
+    std::optional<file_lock> clock(std::in_place, on_gpu.clock_lock, nullptr, true);
     gpu = std::async(std::launch::async,
                      [&] { return grade_prepared(t, l, what, prepared, on_gpu, both.part()); });
     graded by_simulator = grade_prepared(t, l, what, prepared, on("sim", options), both.part());

@@ -153,15 +153,16 @@ graded run_grader(const toolchain &t, const lab &l, const subject &what,
                   const grade_progress &progress)
 {
     const std::string &worker = prepared.workers.at(options.backend);
-    temporary_name result(t.build_root + "/submissions"), clock(t.build_root + "/submissions");
+    const scratch_folder scratch;
+    const std::string result = scratch.path() + "/result.json", clock = scratch.path() + "/clock";
     grade_options with_clock = options;
     if (options.backend == "gpu" && options.clock_lock.empty()) {
-        write_atomically(clock.path(), "");
-        with_clock.clock_lock = clock.path();
+        write_atomically(clock, "");
+        with_clock.clock_lock = clock;
     }
     child c;
     c.arguments = {t.grader(l)};
-    c.input = request_of(t, l, what, worker, with_clock, result.path()).dump();
+    c.input = request_of(t, l, what, worker, with_clock, result).dump();
     c.folder = t.source_root;
     // With a clock's lock it waits until the simulator's grader, which has as long, has ended.
     c.wall = std::chrono::seconds(900) * (options.clock_lock.empty() ? 1 : 2);
@@ -182,7 +183,7 @@ graded run_grader(const toolchain &t, const lab &l, const subject &what,
     if (e.what == exit_result::not_started)
         throw machine_error(fmt::format("{} {}", t.grader(l), e.words()));
     e.text = std::move(messages);
-    graded g = read_result(t, l, what, prepared.warnings, e, result.path());
+    graded g = read_result(t, l, what, prepared.warnings, e, result);
     name_file(g.document, prepared.sha256);
     g.worker = worker;
     g.seconds = e.seconds;

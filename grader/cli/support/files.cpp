@@ -126,16 +126,6 @@ std::string temporary_folder()
     return named && *named ? named : "/tmp";
 }
 
-temporary_name::temporary_name(const std::string &folder) : path_(folder + "/result.XXXXXX")
-{
-    make_folder(folder);
-    const grading::owned_fd fd(mkstemp(path_.data()));
-    if (fd.get() < 0) throw machine_error(cannot_write(folder, errno));
-    unlink(path_.c_str());
-}
-
-temporary_name::~temporary_name() { unlink(path_.c_str()); }
-
 namespace {
 
 // One folder for all temporary files of this program, and a process that removes it when the

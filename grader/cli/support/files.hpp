@@ -35,19 +35,6 @@ std::string temporary_folder();
 // machine_error if the folder may not be written. An empty path is no file.
 void require_writable(const std::string &option, const std::string &path);
 
-// A new name in a folder, made if need be, for a file that another process writes. The destructor
-// removes that file. Throws machine_error.
-class temporary_name {
-public:
-    explicit temporary_name(const std::string &folder);
-    ~temporary_name();
-    temporary_name(const temporary_name &) = delete;
-    const std::string &path() const { return path_; }
-
-private:
-    std::string path_;
-};
-
 // A new folder in temporary_folder(), removed with everything in it, even if this program is
 // killed. Throws machine_error.
 class scratch_folder {
