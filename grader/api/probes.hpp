@@ -11,7 +11,7 @@
 
 namespace grading {
 
-// All but expect_scratch_for_many and the last two leave a case open on a GPU, where the simulator
+// All but expect_scratch_for_many and the last four leave a case open on a GPU, where the simulator
 // has judged it.
 
 // Returns the counters of each rank for `call`, which makes one CALL on ranks.
@@ -50,9 +50,17 @@ void expect_work_of_kernels(double bytes, double multiplications = 0);
 // unchanged values.
 bool kernels_stored();
 
+// On the simulator: the useful bytes that kernels of the last CALL stored to device memory, again
+// for each store; fewer where lanes of a warp store to the same sector. A GPU does not say: 0.
+std::uint64_t bytes_stored_by_kernels();
+
 // On the simulator: true if the last CALL launched a kernel, or was refused a launch. A GPU does
 // not say: true.
 bool kernels_launched();
+
+// On the simulator: true if a launch of the last CALL, by the host or a kernel, was refused. A GPU
+// does not say: true.
+bool launch_was_refused();
 
 // Hint for a missing result if no counters tell what kernels did.
 inline constexpr const char *does_a_kernel_write =

@@ -5,6 +5,7 @@
 #include "oracle.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -341,6 +342,13 @@ CORRECTNESS_CASE("device_facts: what the runtime says", 3)
     const char *look = "cudaGetDeviceProperties fills a structure: which of its members is this?";
     same("devices", got.devices, facts.devices, "cudaGetDeviceCount says how many.");
     std::string name(got.name, strnlen(got.name, sizeof got.name));
+    const bool is_text = std::all_of(name.begin(), name.end(), [](char c) {
+        return std::isprint(static_cast<unsigned char>(c)) != 0;
+    });
+    expect(is_text && name.size() < 60, verdict::WRONG_ANSWER,
+           "name holds bytes that are no device's name, and should be \"" +
+               std::string(facts.name) + "\".",
+           "Copy the characters and the zero that ends them.");
     expect(name.substr(0, sizeof facts.name - 1) == facts.name, verdict::WRONG_ANSWER,
            "name is \"" + name + "\", and should be \"" + facts.name + "\".",
            "Copy the characters and the zero that ends them.");

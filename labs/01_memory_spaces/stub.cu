@@ -1,5 +1,6 @@
 // Lab 01, memory spaces: the file to edit. What each function must do: lab.hpp.
-// The lesson: handouts/01_memory_spaces.md. Stuck at a TODO: hints.md.
+// The lesson: handouts/01_memory_spaces.md. Stuck at a TODO:
+// ./workbook hint 01.
 //
 // The launches below are in place and round their grids up, so that the last
 // block may have threads to spare. Change launches where your idea needs it.

@@ -154,6 +154,10 @@ constexpr quiz_mistake<oracle::residency_rules> residency_mistakes[] = {
     {{.whole_warps = false},
      "Threads were counted in place of warps.",
      "A block of 33 threads has two warps, and takes the room of 64 threads and their registers."},
+    {{.register_unit = false, .partitions = false},
+     "The registers were not rounded up, and taken as one piece.",
+     "A warp gets registers in multiples of limits.register_unit, all in one partition. How many "
+     "warps does a partition hold?"},
     {{.register_unit = false},
      "The registers of a warp were not rounded up.",
      "A warp gets registers in multiples of limits.register_unit."},
@@ -186,6 +190,10 @@ constexpr quiz_mistake<oracle::latency_rules> latency_mistakes[] = {
     {{.warps = false},
      "These are threads.",
      "A warp has 32 of them, each with its own bytes in flight."},
+    {{.whole_bytes = true},
+     "The bytes in flight were rounded down before the warps were computed.",
+     "A part of a byte may need another warp. Multiply both sides by clock_mhz, so that there is "
+     "one division, the last one."},
     {{.rounded_up = false},
      "The number of warps was rounded down.",
      "One warp less than needed has too few bytes in flight."},
@@ -272,6 +280,8 @@ void ask_residency(const asked_sm &sm, limit last)
     for (int threads : {256, 32, 33, 96, 1000, 1024})
         blocks.push_back({threads, std::min(40, most_registers), 0});
     blocks.push_back({256, std::min(33, most_registers), 0});
+    // Of 11 * 62 registers and no rounding three blocks fit an H100, else two.
+    blocks.push_back({352, std::min(62, most_registers), 0});
     for (int k = 0; k < 24; ++k) {
         blocks.push_back({random_between(32, k % 2 == 0 ? 1024 : 128),
                           random_between(std::min(16, most_registers), most_registers), 0});
@@ -318,15 +328,30 @@ static bool nearly_whole(const memory_demand &m)
     return std::abs(warps - std::round(warps)) < 1e-6 * warps;
 }
 
+// True if as many warps as hold the whole bytes in flight do not hold the part of a byte as well.
+static bool needs_part_of_byte(const memory_demand &m)
+{
+    return oracle::warps_hiding_latency(m) !=
+           oracle::warps_hiding_latency(m, {.whole_bytes = true});
+}
+
+static memory_demand any_demand(int max_multiprocessors, int max_doublings)
+{
+    return {random_between(200, 1200), random_between(900, 2500), random_between(200, 8000),
+            random_between(8, max_multiprocessors), 4 << random_between(0, max_doublings)};
+}
+
 void quiz_latency()
 {
     // The first three are exact in any order of computing: 32, 128 and 1.
     std::vector<memory_demand> demands = {
         {1024, 1024, 4096, 125, 32}, {1024, 1024, 4096, 125, 8}, {1, 2048, 64, 125, 128}};
+    while (demands.size() < 6) {
+        const memory_demand m = any_demand(16, 0);
+        if (needs_part_of_byte(m) && !nearly_whole(m)) demands.push_back(m);
+    }
     while (demands.size() < 40) {
-        const memory_demand m = {random_between(200, 1200), random_between(900, 2500),
-                                 random_between(200, 8000), random_between(8, 160),
-                                 4 << random_between(0, 5)};
+        const memory_demand m = any_demand(160, 5);
         if (!nearly_whole(m)) demands.push_back(m);
     }
     output<int> answers(demands.size());

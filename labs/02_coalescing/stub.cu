@@ -1,5 +1,5 @@
 // Lab 02, coalescing: the file to edit. What each function must do: lab.hpp.
-// The lesson: handouts/02_coalescing.md. Stuck at a TODO: hints.md.
+// The lesson: handouts/02_coalescing.md. Stuck at a TODO: ./workbook hint 02.
 //
 // Every launch below is in place and rounds its grid up, so that the last block
 // has threads to spare. Change launches where your idea needs it.

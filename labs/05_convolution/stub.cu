@@ -1,5 +1,5 @@
 // Lab 05, convolution: the file to edit. What each function must do: lab.hpp.
-// The lesson: handouts/05_convolution.md. Stuck at a TODO: hints.md.
+// The lesson: handouts/05_convolution.md. Stuck at a TODO: ./workbook hint 05.
 //
 // The launches below are in place: a thread a pixel, in blocks of 32 x 8; for a
 // filter that is a product two kernels, with the image between them in scratch.

@@ -1,5 +1,5 @@
-// Lab 06, scan: the file to edit. What each function must do: lab.hpp.
-// The lesson: handouts/06_scan.md. Stuck at a TODO: hints.md.
+// Lab 06, scan: the file to edit. What each function must do: lab.hpp. The
+// lesson: handouts/06_scan.md. Stuck at a TODO: ./workbook hint 06.
 //
 // The lab has two sittings. The first, TODOs 1 to 8, is complete by itself: a
 // scan within one block, and one of any length in three kernels. The second,

@@ -250,8 +250,8 @@ static void try_unpack(const mark_list &keep, int packed_at = 0, int keep_at = 0
     std::vector<std::size_t> not_kept;
     for (std::size_t i = 0; i < keep.size(); ++i)
         if (keep[i] == 0) not_kept.push_back(i);
-    hint_left_out({std::move(not_kept)}, "These are the elements whose keep[i] is 0: out[i] is 0 "
-                                         "there, and must be written, too.");
+    hint_left_out({{std::move(not_kept), "These are the elements whose keep[i] is 0: out[i] is 0 "
+                                         "there, and must be written, too."}});
     const bool large = std::any_of(keep.begin(), keep.end(), [](auto k) { return k > 1; });
     hint_past_the_end(std::string(large ? "A mark counts as one, whatever its value: are the marks "
                                           "themselves added up, instead of keep[i] != 0? If not: "
@@ -701,10 +701,10 @@ static void hint_nan_left_out(const floats &partitioned)
         if (std::isnan(partitioned[i])) own.push_back(i);
     for (std::size_t i = partitioned.size() - own.size(); i < partitioned.size(); ++i)
         last.push_back(i);
-    hint_left_out(
-        {own, last},
+    const std::string hint =
         "As many elements of `in` are NaN, for which both x > 0 and x <= 0 are false. An element "
-        "that is not kept goes behind the others, NaN as well: test !(x > 0) instead.");
+        "that is not kept goes behind the others, NaN as well: test !(x > 0) instead.";
+    hint_left_out({{own, hint}, {last, hint}});
 }
 
 CORRECTNESS_CASE("partition: what is positive", 0.5)

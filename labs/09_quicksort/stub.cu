@@ -1,5 +1,5 @@
-// Lab 09, quicksort: the file to edit. What each function must do: lab.hpp.
-// The lesson: handouts/09_quicksort.md. Stuck at a TODO: hints.md.
+// Lab 09, quicksort: the file to edit. What each function must do: lab.hpp. The
+// lesson: handouts/09_quicksort.md. Stuck at a TODO: ./workbook hint 09.
 #include "../check.hpp"
 #include "lab.hpp"
 

@@ -1,5 +1,5 @@
-// Lab 12, multi GPU: the file to edit. What each function must do: lab.hpp.
-// The lesson: handouts/12_multi_gpu.md. Stuck at a TODO: hints.md.
+// Lab 12, multi GPU: the file to edit. What each function must do: lab.hpp. The
+// lesson: handouts/12_multi_gpu.md. Stuck at a TODO: ./workbook hint 12.
 //
 // Memory, streams, threads and most launches are in place below; the
 // communication between devices is missing. Change all of it where your idea
