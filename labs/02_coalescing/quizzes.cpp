@@ -34,15 +34,16 @@ static const char *hint_for(pattern_kind kind)
     case pattern_kind::one_address:
         return "How many different addresses are there?";
     case pattern_kind::strided:
-        return "Up to a stride of one piece no piece in between is skipped; beyond, how many lanes "
-               "share one?";
+        return "Up to a stride of one sector, or line, none in between is skipped; with longer "
+               "strides, how many lanes share one?";
     case pattern_kind::first_lanes:
     case pattern_kind::even_lanes:
-        return "Only lanes that read count; but a piece counts whole.";
+        return "Only lanes that read count; but a sector, or line, counts whole.";
     case pattern_kind::two_rows:
-        return "Two runs of 64 bytes. Can they share a piece?";
+        return "There are two runs of 64 bytes. Can they share a sector or a line?";
     default:
-        return "Where do the first and the last byte lie? Divide both by the size of the piece.";
+        return "Where do the first and the last byte lie? Divide both by the size of a sector, or "
+               "of a line.";
     }
 }
 
@@ -122,7 +123,7 @@ void quiz_patterns(const std::vector<pattern_questions> &questions)
                unit.empty()
                    ? (same ? "Does your rule use p itself, or only whether it is 0? " : "") +
                          std::string(hint_for(pattern.kind))
-                   : "lab.hpp says beside each kind in which unit its p counts.");
+                   : "lab.hpp names the unit of p beside each kind.");
     }
 }
 
@@ -137,17 +138,17 @@ template <class Rules> struct quiz_mistake {
 
 constexpr quiz_mistake<oracle::residency_rules> residency_mistakes[] = {
     {{.registers = false, .shared = false},
-     "Only warps and the number of blocks were looked at.",
+     "Only the warps and the number of blocks were checked.",
      "Registers and shared memory are limits, too: the smallest of all decides."},
     {{.registers = false},
-     "Registers were not looked at.",
-     "How many warps do the registers suffice for? The smallest limit decides."},
+     "The limit of registers was left out.",
+     "For how many warps are there enough registers? The smallest limit decides."},
     {{.shared = false},
-     "Shared memory was not looked at.",
-     "How many shares of a block does the shared memory hold? The smallest limit decides."},
+     "The limit of shared memory was left out.",
+     "For how many blocks is there enough shared memory? The smallest limit decides."},
     {{.block_limit = false},
      "The limit of blocks was left out.",
-     "However small they are, no more than limits.blocks are resident."},
+     "At most limits.blocks are resident, however small they are."},
     {{.full_warps_only = true},
      "A warp with fewer than 32 threads was not counted.",
      "Round the number of a block's warps up: the last one takes the room of a whole one."},
@@ -166,7 +167,7 @@ constexpr quiz_mistake<oracle::residency_rules> residency_mistakes[] = {
      "Each warp gets a multiple of limits.register_unit of its own."},
     {{.partitions = false},
      "The registers were taken as one piece.",
-     "What one partition has left over is of no use to a warp of another. How many warps does one "
+     "A warp cannot use registers that are left over in another partition. How many warps does one "
      "partition hold?"},
     {{.shared_reserved = false},
      "The shared memory that the system takes for each block was left out.",
@@ -177,16 +178,16 @@ constexpr quiz_mistake<oracle::residency_rules> residency_mistakes[] = {
      "of what is rounded."},
     {{.rounded_down = false},
      "The blocks were rounded up where they should be rounded down.",
-     "A block for which a part of its warps, registers or bytes is left is not resident."},
+     "A block is not resident if only a part of its warps, registers or bytes is left."},
 };
 
 constexpr quiz_mistake<oracle::latency_rules> latency_mistakes[] = {
     {{.clock = false},
      "A cycle was taken for a nanosecond.",
-     "Cycles times GB/s are no bytes: how long is a cycle at clock_mhz?"},
+     "Cycles times GB/s are not bytes: how long is a cycle at clock_mhz?"},
     {{.each_sm = false},
      "These are the warps of the whole device.",
-     "The bytes in flight are shared out among all multiprocessors."},
+     "The bytes in flight are divided among all multiprocessors."},
     {{.warps = false},
      "These are threads.",
      "A warp has 32 of them, each with its own bytes in flight."},
@@ -196,7 +197,7 @@ constexpr quiz_mistake<oracle::latency_rules> latency_mistakes[] = {
      "one division, the last one."},
     {{.rounded_up = false},
      "The number of warps was rounded down.",
-     "One warp less than needed has too few bytes in flight."},
+     "With one warp less than needed there are too few bytes in flight."},
 };
 
 // Returns the first mistake that explains all answers; null: none does.

@@ -7,7 +7,7 @@
 #include <cuda_runtime.h>
 
 constexpr int block_size = 256;
-constexpr int per_thread = 4; // elements a thread handles (TODOs 1 and 5)
+constexpr int per_thread = 4; // elements that a thread handles (TODOs 1 and 5)
 
 static int blocks_for(int n, int elements_a_block)
 {
@@ -35,7 +35,7 @@ void scale_columns(const float *in, float *out, int rows, int cols, const float 
     check_launch("scale_elements");
 }
 
-// A thread an element of the result.
+// One thread per element of the result.
 static __global__ void read_elements(const float *a, const float *b, float *c, int n, int offset)
 {
     // TODO 2 (read_offset): Compute this thread's i and write
@@ -57,7 +57,7 @@ void read_offset(const float *a, const float *b, float *c, int n, int offset)
     check_launch("read_elements");
 }
 
-// A thread an element of the result.
+// One thread per element of the result.
 static __global__ void write_elements(const float *a, const float *b, float *c, int n, int offset)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
