@@ -1,14 +1,17 @@
-// Fails: eliminate: singular systems | WRONG_ANSWER | returned 0 for a singular
+// Fails: eliminate_one: a few equations | WRONG_ANSWER | that has been a pivot's already
+// The largest number of a column is looked for in all of its rows.
 #include "lab.hpp"
 
-int eliminate(const double *augmented_host, int n, double *x_host, int)
+#include <math.h>
+
+int eliminate_one(const double *augmented_host, int n, double *x_host)
 {
     int row = n + 1;
     double *a = new double[n * row + 1];
     for (int i = 0; i < n * row; ++i) a[i] = augmented_host[i];
     for (int k = 0; k < n; ++k) {
-        int pivot = k;
-        for (int i = k + 1; i < n; ++i)
+        int pivot = 0;
+        for (int i = 1; i < n; ++i)
             if (fabs(a[i * row + k]) > fabs(a[pivot * row + k])) pivot = i;
 
         for (int j = k; j <= n; ++j) {
@@ -29,10 +32,9 @@ int eliminate(const double *augmented_host, int n, double *x_host, int)
     return 0;
 }
 
-void peer_table(int *, int) {}
-void broadcast(float *const *, int, int) {}
-void all_reduce(float *const *, int, int) {}
-void merge_images(const unsigned char *, const unsigned char *, unsigned char *, int, int, int, int)
+int eliminate(const double *augmented_host, int n, double *x_host, int)
 {
+    return eliminate_one(augmented_host, n, x_host);
 }
+
 int eliminate_ranks(const double *, int, double *) { return 0; }

@@ -1,5 +1,5 @@
-// Fails: eliminate_ranks: every rank does its share | WRONG_ANSWER | it did all the work
-// A broadcast, and no more: every rank has the whole system, and solves it.
+// Fails: eliminate_ranks: every rank does its share | WRONG_ANSWER | rank 0 of 2 did 100 %
+// One rank: it has the system, so it does the work, and the others wait for what it returns.
 #include "lab.hpp"
 
 #include <math.h>
@@ -51,22 +51,12 @@ static int solve(const double *system, int n, double *x)
 
 int eliminate_ranks(const double *augmented_host, int n, double *x_host)
 {
-    int rank;
+    int rank, result = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    double *system = new double[size_t(n) * (n + 1)], *x = new double[n];
-    for (int i = 0; rank == 0 && i < n * (n + 1); ++i) system[i] = augmented_host[i];
-    MPI_Bcast(system, n * (n + 1), MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    int result = solve(system, n, x);
-    for (int i = 0; rank == 0 && i < n; ++i) x_host[i] = x[i];
-    delete[] system;
-    delete[] x;
+    if (rank == 0) result = solve(augmented_host, n, x_host);
+    MPI_Bcast(&result, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return result;
 }
 
-void peer_table(int *, int) {}
-void broadcast(float *const *, int, int) {}
-void all_reduce(float *const *, int, int) {}
 int eliminate(const double *, int, double *, int) { return 0; }
-void merge_images(const unsigned char *, const unsigned char *, unsigned char *, int, int, int, int)
-{
-}
+int eliminate_one(const double *, int, double *) { return 0; }

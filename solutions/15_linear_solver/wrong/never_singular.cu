@@ -1,7 +1,7 @@
-// Fails: eliminate: who works, who waits | TOO_SLOW | multiplications done on devices
+// Fails: eliminate_one: singular systems | WRONG_ANSWER | returned 0 for a singular
 #include "lab.hpp"
 
-int eliminate(const double *augmented_host, int n, double *x_host, int)
+int eliminate_one(const double *augmented_host, int n, double *x_host)
 {
     int row = n + 1;
     double *a = new double[n * row + 1];
@@ -10,7 +10,7 @@ int eliminate(const double *augmented_host, int n, double *x_host, int)
         int pivot = k;
         for (int i = k + 1; i < n; ++i)
             if (fabs(a[i * row + k]) > fabs(a[pivot * row + k])) pivot = i;
-        if (a[pivot * row + k] == 0) return 1;
+
         for (int j = k; j <= n; ++j) {
             double x = a[pivot * row + j];
             a[pivot * row + j] = a[k * row + j];
@@ -29,10 +29,9 @@ int eliminate(const double *augmented_host, int n, double *x_host, int)
     return 0;
 }
 
-void peer_table(int *, int) {}
-void broadcast(float *const *, int, int) {}
-void all_reduce(float *const *, int, int) {}
-void merge_images(const unsigned char *, const unsigned char *, unsigned char *, int, int, int, int)
+int eliminate(const double *augmented_host, int n, double *x_host, int)
 {
+    return eliminate_one(augmented_host, n, x_host);
 }
+
 int eliminate_ranks(const double *, int, double *) { return 0; }

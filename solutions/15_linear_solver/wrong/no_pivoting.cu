@@ -1,18 +1,15 @@
-// Fails: eliminate: a few equations | WRONG_ANSWER | that has been a pivot's already
-// The largest number of a column is looked for in all of its rows.
+// Fails: eliminate_one: pivots that are too small | WRONG_ANSWER | the first number is taken for the pivot
 #include "lab.hpp"
 
-#include <math.h>
-
-int eliminate(const double *augmented_host, int n, double *x_host, int)
+int eliminate_one(const double *augmented_host, int n, double *x_host)
 {
     int row = n + 1;
     double *a = new double[n * row + 1];
     for (int i = 0; i < n * row; ++i) a[i] = augmented_host[i];
     for (int k = 0; k < n; ++k) {
-        int pivot = 0;
-        for (int i = 1; i < n; ++i)
-            if (fabs(a[i * row + k]) > fabs(a[pivot * row + k])) pivot = i;
+        int pivot = k;
+        for (int i = k + 1; i < n; ++i)
+            if (a[pivot * row + k] == 0) pivot = i;
 
         for (int j = k; j <= n; ++j) {
             double x = a[pivot * row + j];
@@ -32,10 +29,9 @@ int eliminate(const double *augmented_host, int n, double *x_host, int)
     return 0;
 }
 
-void peer_table(int *, int) {}
-void broadcast(float *const *, int, int) {}
-void all_reduce(float *const *, int, int) {}
-void merge_images(const unsigned char *, const unsigned char *, unsigned char *, int, int, int, int)
+int eliminate(const double *augmented_host, int n, double *x_host, int)
 {
+    return eliminate_one(augmented_host, n, x_host);
 }
+
 int eliminate_ranks(const double *, int, double *) { return 0; }

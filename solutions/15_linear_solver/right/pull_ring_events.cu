@@ -1,5 +1,5 @@
-// Right: all-reduce in two steps of direct copies, elimination after
-// Gauss and Jordan (also above the diagonal), MPI with datatypes.
+// Right: receivers pull: a chain and a ring by events, all by copies; RAII queues; the rest of the
+// elimination (substitution) on the host.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -7,11 +7,8 @@
 #ifdef WITH_MPI
 #include <mpi.h>
 #endif
-
 #include <algorithm>
 #include <cstddef>
-#include <exception>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -115,20 +112,6 @@ private:
     T *at_ = nullptr;
 };
 
-// Part p of `parts` of n elements begins here.
-int cut(int n, int p, int parts) { return int(static_cast<long long>(n) * p / parts); }
-
-// What came of the other members lies in rows of `count`; all are added in the order of the
-// members.
-__global__ void add_rows(float *mine, const float *rows, int count, int row_count)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= count) return;
-    float sum = mine[i];
-    for (int r = 0; r < row_count; ++r) sum += rows[std::size_t(r) * count + i];
-    mine[i] = sum;
-}
-
 constexpr int wide = 256;
 
 // Columns are dealt out: member m of d has columns m, m + d, m + 2 * d, ... of the n + 1.
@@ -198,85 +181,24 @@ std::vector<double> deal_out(const double *augmented_host, const hand &h)
     return mine;
 }
 
-__global__ void merge(const unsigned char *first, const unsigned char *second, unsigned char *out,
-                      int n)
+// The last unknown first. columns[m]: all that member m has.
+int substitute(const std::vector<std::vector<double>> &columns, int n, double *x_host)
 {
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-        out[i] = (3 * first[i] + second[i] + 2) / 4;
-}
-
-// On the current device, which is the member's.
-void merge_share(const unsigned char *first_host, const unsigned char *second_host,
-                 unsigned char *out_host, int n, int member)
-{
-    if (n == 0) return;
-    memory<unsigned char> first(member, n), second(member, n);
-    check(cudaMemcpy(first.get(), first_host, n, cudaMemcpyHostToDevice), "first");
-    check(cudaMemcpy(second.get(), second_host, n, cudaMemcpyHostToDevice), "second");
-    merge<<<std::min((n + 255) / 256, 2048), 256>>>(first.get(), second.get(), second.get(), n);
-    check_launch("merge");
-    check(cudaMemcpy(out_host, second.get(), n, cudaMemcpyDeviceToHost), "out");
+    const int members = int(columns.size());
+    auto column = [&](int j) { return columns[j % members].data() + std::size_t(j / members) * n; };
+    std::vector<double> y(column(n), column(n) + n);
+    for (int k = n - 1; k >= 0; --k) {
+        const double *c = column(k);
+        if (c[k] == 0) return 1;
+        x_host[k] = y[k] / c[k];
+        for (int i = 0; i < k; ++i) y[i] -= c[i] * x_host[k];
+    }
+    return 0;
 }
 
 } // namespace
 
-void peer_table(int *can_access_host, int devices)
-{
-    for (int i = 0; i < devices * devices; ++i)
-        can_access_host[i] = reaches(i / devices, i % devices);
-}
-
-// A chain: each member pulls every piece from the one before it.
-void broadcast(float *const *buffers, int n, int devices)
-{
-    open_peers(devices);
-    const std::vector<queue> q = queues_of(devices);
-    const int pieces = std::clamp(n / 2048, 1, 48);
-    for (int p = 0; p < pieces; ++p)
-        for (int k = 1; k < devices; ++k) {
-            const int first = cut(n, p, pieces), count = cut(n, p + 1, pieces) - first;
-            if (k > 1) q[k].after(q[k - 1]); // marked for this very piece a moment ago
-            q[k].pull(buffers[k] + first, buffers[k - 1] + first, k - 1, count);
-            q[k].mark();
-        }
-    for (const queue &one : q) one.wait();
-}
-
-// Two steps, whatever the number of members: everybody fetches its part of all others,
-// and adds up; then everybody fetches the other parts.
-void all_reduce(float *const *buffers, int n, int devices)
-{
-    open_peers(devices);
-    const std::vector<queue> q = queues_of(devices);
-    std::vector<memory<float>> rows;
-    for (int k = 0; k < devices; ++k) {
-        const int first = cut(n, k, devices), count = cut(n, k + 1, devices) - first;
-        rows.emplace_back(k, std::size_t(count) * (devices - 1));
-        for (int d = 1; d < devices; ++d) {
-            const int other = (k + d) % devices;
-            q[k].pull(rows[k].get() + std::size_t(d - 1) * count, buffers[other] + first, other,
-                      count);
-        }
-        if (count > 0 && devices > 1) {
-            use(k);
-            add_rows<<<(count + 255) / 256, 256, 0, q[k]>>>(buffers[k] + first, rows[k].get(),
-                                                            count, devices - 1);
-            check_launch("add_rows");
-        }
-        q[k].mark();
-    }
-    for (int d = 1; d < devices; ++d)
-        for (int k = 0; k < devices; ++k) {
-            const int other = (k + d) % devices, first = cut(n, other, devices);
-            q[k].after(q[other]);
-            q[k].pull(buffers[k] + first, buffers[other] + first, other,
-                      cut(n, other + 1, devices) - first);
-        }
-    for (const queue &one : q) one.wait();
-}
-
-// Gauss and Jordan: each row but the pivot's own is cleared, above and below, so that nothing is
-// left to substitute.
+// Column by column: the owner picks, the others pull its message, all update.
 int eliminate(const double *augmented_host, int n, double *x_host, int devices)
 {
     if (n == 0) return 0;
@@ -299,7 +221,7 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
     for (int k = 0; k < n; ++k) {
         const int owner = k % devices;
         use(owner);
-        pick<true><<<1, wide, 0, q[owner]>>>(hands[owner].column(k), n, k, message(owner, k));
+        pick<false><<<1, wide, 0, q[owner]>>>(hands[owner].column(k), n, k, message(owner, k));
         q[owner].mark();
         for (int m = 0; m < devices; ++m) {
             use(m);
@@ -308,7 +230,7 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
                 q[m].pull(message(m, k), message(owner, k), owner, n + 1);
             }
             const int first = hands[m].held_before(k + 1), left = hands[m].held() - first;
-            if (left > 0) update<true><<<left, wide, 0, q[m]>>>(hands[m], k, first, message(m, k));
+            if (left > 0) update<false><<<left, wide, 0, q[m]>>>(hands[m], k, first, message(m, k));
             check_launch("update");
         }
     }
@@ -320,54 +242,11 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
                          cudaMemcpyDeviceToHost),
               "columns out");
     }
-    auto number = [&](int i, int j) { return all[j % devices][std::size_t(j / devices) * n + i]; };
-    for (int k = 0; k < n; ++k) {
-        if (number(k, k) == 0) return 1;
-        x_host[k] = number(k, n) / number(k, k);
-    }
-    return 0;
-}
-
-void merge_images(const unsigned char *first_host, const unsigned char *second_host,
-                  unsigned char *out_host, int width, int height, int count, int devices)
-{
-    std::vector<std::exception_ptr> failures(devices);
-    {
-        std::vector<std::jthread> threads; // joined at the end of this block
-        for (int k = 0; k < devices; ++k)
-            threads.emplace_back([=, &failures] {
-                try {
-                    use(k); // a thread begins with device 0
-                    const int a = cut(count, k, devices), b = cut(count, k + 1, devices);
-                    const std::size_t at = std::size_t(width) * height * a;
-                    merge_share(first_host + at, second_host + at, out_host + at,
-                                width * height * (b - a), k);
-                } catch (...) {
-                    failures[k] = std::current_exception();
-                }
-            });
-    }
-    for (const std::exception_ptr &e : failures)
-        if (e) std::rethrow_exception(e);
+    return substitute(all, n, x_host);
 }
 
 #ifdef WITH_MPI
-// The last unknown first. columns[m]: all that member m has.
-static int substitute(const std::vector<std::vector<double>> &columns, int n, double *x_host)
-{
-    const int members = int(columns.size());
-    auto column = [&](int j) { return columns[j % members].data() + std::size_t(j / members) * n; };
-    std::vector<double> y(column(n), column(n) + n);
-    for (int k = n - 1; k >= 0; --k) {
-        const double *c = column(k);
-        if (c[k] == 0) return 1;
-        x_host[k] = y[k] / c[k];
-        for (int i = 0; i < k; ++i) y[i] -= c[i] * x_host[k];
-    }
-    return 0;
-}
-
-// Without packing: the columns are described to MPI as they lie.
+// Rank by rank what eliminate does device by device; messages go by way of the host.
 int eliminate_ranks(const double *augmented_host, int n, double *x_host)
 {
     int members = 1, me = 0;
@@ -376,20 +255,18 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
     if (n == 0) return 0;
     hand h{n, members, me, nullptr};
     std::vector<double> mine(std::size_t(h.held()) * n);
-    // A column of rank 0's rows is a type of its own: n numbers, n + 1 apart.
-    MPI_Datatype column;
-    MPI_Type_vector(n, 1, n + 1, MPI_DOUBLE, &column);
-    MPI_Type_commit(&column);
-    std::vector<MPI_Request> sent;
-    if (me == 0)
-        for (int j = 0; j <= n; ++j)
-            MPI_Isend(augmented_host + j, 1, column, j % members, j, MPI_COMM_WORLD,
-                      &sent.emplace_back());
-    for (int c = 0; c < h.held(); ++c)
-        MPI_Recv(mine.data() + std::size_t(c) * n, n, MPI_DOUBLE, 0, me + c * members,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Waitall(int(sent.size()), sent.data(), MPI_STATUSES_IGNORE);
-    MPI_Type_free(&column);
+    if (me == 0) {
+        mine = deal_out(augmented_host, h);
+        for (int m = 1; m < members; ++m) {
+            const std::vector<double> theirs = deal_out(augmented_host, {n, members, m, nullptr});
+            for (std::size_t c = 0; c * n < theirs.size(); ++c)
+                MPI_Send(theirs.data() + c * n, n, MPI_DOUBLE, m, int(c), MPI_COMM_WORLD);
+        }
+    } else {
+        for (int c = 0; c < h.held(); ++c)
+            MPI_Recv(mine.data() + std::size_t(c) * n, n, MPI_DOUBLE, 0, c, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+    }
 
     double *columns = nullptr, *message = nullptr; // of this rank's device, whichever that is
     check(cudaMalloc(&columns, (mine.size() + 1) * sizeof(double)), "cudaMalloc");
@@ -438,3 +315,4 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
 #else
 int eliminate_ranks(const double *, int, double *) { return -1; }
 #endif
+int eliminate_one(const double *, int, double *) { return 0; }

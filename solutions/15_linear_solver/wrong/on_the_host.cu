@@ -1,4 +1,4 @@
-// Fails: eliminate: a few equations | WRONG_ANSWER | a negative number can be a pivot
+// Fails: eliminate: who works, who waits | TOO_SLOW | multiplications done on devices
 #include "lab.hpp"
 
 int eliminate(const double *augmented_host, int n, double *x_host, int)
@@ -6,16 +6,11 @@ int eliminate(const double *augmented_host, int n, double *x_host, int)
     int row = n + 1;
     double *a = new double[n * row + 1];
     for (int i = 0; i < n * row; ++i) a[i] = augmented_host[i];
-    int result = 0;
-    for (int k = 0; k < n && result == 0; ++k) {
-        int pivot = -1;
-        double largest = 0;
-        for (int i = k; i < n; ++i)
-            if (a[i * row + k] > largest) largest = a[(pivot = i) * row + k];
-        if (pivot < 0) {
-            result = 1;
-            break;
-        }
+    for (int k = 0; k < n; ++k) {
+        int pivot = k;
+        for (int i = k + 1; i < n; ++i)
+            if (fabs(a[i * row + k]) > fabs(a[pivot * row + k])) pivot = i;
+        if (a[pivot * row + k] == 0) return 1;
         for (int j = k; j <= n; ++j) {
             double x = a[pivot * row + j];
             a[pivot * row + j] = a[k * row + j];
@@ -25,19 +20,14 @@ int eliminate(const double *augmented_host, int n, double *x_host, int)
             for (int j = n; j >= k; --j)
                 a[i * row + j] -= a[i * row + k] / a[k * row + k] * a[k * row + j];
     }
-    for (int k = n - 1; k >= 0 && result == 0; --k) {
+    for (int k = n - 1; k >= 0; --k) {
         x_host[k] = a[k * row + n];
         for (int j = k + 1; j < n; ++j) x_host[k] -= a[k * row + j] * x_host[j];
         x_host[k] /= a[k * row + k];
     }
     delete[] a;
-    return result;
+    return 0;
 }
 
-void peer_table(int *, int) {}
-void broadcast(float *const *, int, int) {}
-void all_reduce(float *const *, int, int) {}
-void merge_images(const unsigned char *, const unsigned char *, unsigned char *, int, int, int, int)
-{
-}
 int eliminate_ranks(const double *, int, double *) { return 0; }
+int eliminate_one(const double *, int, double *) { return 0; }

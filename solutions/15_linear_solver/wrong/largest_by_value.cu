@@ -1,7 +1,8 @@
-// Fails: eliminate: pivots that are too small | WRONG_ANSWER | the first number is taken for the pivot
+// Fails: eliminate_one: pivots that are too small | WRONG_ANSWER | a negative number of greater
+// magnitude
 #include "lab.hpp"
 
-int eliminate(const double *augmented_host, int n, double *x_host, int)
+int eliminate_one(const double *augmented_host, int n, double *x_host)
 {
     int row = n + 1;
     double *a = new double[n * row + 1];
@@ -9,7 +10,7 @@ int eliminate(const double *augmented_host, int n, double *x_host, int)
     for (int k = 0; k < n; ++k) {
         int pivot = k;
         for (int i = k + 1; i < n; ++i)
-            if (a[pivot * row + k] == 0) pivot = i;
+            if (a[i * row + k] > a[pivot * row + k]) pivot = i;
 
         for (int j = k; j <= n; ++j) {
             double x = a[pivot * row + j];
@@ -29,10 +30,9 @@ int eliminate(const double *augmented_host, int n, double *x_host, int)
     return 0;
 }
 
-void peer_table(int *, int) {}
-void broadcast(float *const *, int, int) {}
-void all_reduce(float *const *, int, int) {}
-void merge_images(const unsigned char *, const unsigned char *, unsigned char *, int, int, int, int)
+int eliminate(const double *augmented_host, int n, double *x_host, int)
 {
+    return eliminate_one(augmented_host, n, x_host);
 }
+
 int eliminate_ranks(const double *, int, double *) { return 0; }

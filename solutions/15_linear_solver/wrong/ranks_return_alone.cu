@@ -48,10 +48,5 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
     return 0;
 }
 
-void peer_table(int *, int) {}
-void broadcast(float *const *, int, int) {}
-void all_reduce(float *const *, int, int) {}
 int eliminate(const double *, int, double *, int) { return 0; }
-void merge_images(const unsigned char *, const unsigned char *, unsigned char *, int, int, int, int)
-{
-}
+int eliminate_one(const double *, int, double *) { return 0; }

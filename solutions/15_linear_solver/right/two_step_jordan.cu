@@ -1,5 +1,5 @@
-// Right: kernels follow other devices' pointers where they may; no wait of the host in the
-// elimination; one host thread for all images; MPI messages go from hand to hand.
+// Right: all-reduce in two steps of direct copies, elimination after
+// Gauss and Jordan (also above the diagonal), MPI with datatypes.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -7,7 +7,6 @@
 #ifdef WITH_MPI
 #include <mpi.h>
 #endif
-
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -113,37 +112,6 @@ private:
     T *at_ = nullptr;
 };
 
-// Part p of `parts` of n elements begins here.
-int cut(int n, int p, int parts) { return int(static_cast<long long>(n) * p / parts); }
-
-// Follows another member's pointer: a small grid that strides.
-__global__ void pull_piece(float *to, const float *from, int n)
-{
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-        to[i] = from[i];
-}
-
-__global__ void add(float *to, const float *from, int n)
-{
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-        to[i] += from[i];
-}
-
-struct pointers {
-    float *at[most_devices];
-};
-
-// Adds up a part of all buffers, and writes the sum to all: nobody else touches this part.
-__global__ void add_panel(pointers p, int devices, int first, int n)
-{
-    for (int i = first + blockIdx.x * blockDim.x + threadIdx.x; i < n;
-         i += gridDim.x * blockDim.x) {
-        float sum = 0;
-        for (int k = 0; k < devices; ++k) sum += p.at[k][i];
-        for (int k = 0; k < devices; ++k) p.at[k][i] = sum;
-    }
-}
-
 constexpr int wide = 256;
 
 // Columns are dealt out: member m of d has columns m, m + d, m + 2 * d, ... of the n + 1.
@@ -213,107 +181,10 @@ std::vector<double> deal_out(const double *augmented_host, const hand &h)
     return mine;
 }
 
-// The last unknown first. columns[m]: all that member m has.
-int substitute(const std::vector<std::vector<double>> &columns, int n, double *x_host)
-{
-    const int members = int(columns.size());
-    auto column = [&](int j) { return columns[j % members].data() + std::size_t(j / members) * n; };
-    std::vector<double> y(column(n), column(n) + n);
-    for (int k = n - 1; k >= 0; --k) {
-        const double *c = column(k);
-        if (c[k] == 0) return 1;
-        x_host[k] = y[k] / c[k];
-        for (int i = 0; i < k; ++i) y[i] -= c[i] * x_host[k];
-    }
-    return 0;
-}
-
-__global__ void merge(const unsigned char *first, const unsigned char *second, unsigned char *out,
-                      int n)
-{
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-        out[i] = (3 * first[i] + second[i] + 2) / 4;
-}
-
 } // namespace
 
-void peer_table(int *can_access_host, int devices)
-{
-    for (int i = 0; i < devices * devices; ++i)
-        can_access_host[i] = reaches(i / devices, i % devices);
-}
-
-// A chain, in which kernels read the neighbour's memory where they may, and copies do it elsewhere.
-void broadcast(float *const *buffers, int n, int devices)
-{
-    open_peers(devices);
-    const std::vector<queue> q = queues_of(devices);
-    const int pieces = std::clamp(n / 4096, 1, 32);
-    for (int p = 0; p < pieces; ++p)
-        for (int k = 1; k < devices; ++k) {
-            const int first = cut(n, p, pieces), count = cut(n, p + 1, pieces) - first;
-            if (count == 0) continue;
-            if (k > 1) q[k].after(q[k - 1]);
-            if (reaches(k, k - 1)) {
-                use(k);
-                pull_piece<<<std::min((count + 255) / 256, 64), 256, 0, q[k]>>>(
-                    buffers[k] + first, buffers[k - 1] + first, count);
-                check_launch("pull_piece");
-            } else {
-                q[k].pull(buffers[k] + first, buffers[k - 1] + first, k - 1, count);
-            }
-            q[k].mark();
-        }
-    for (const queue &one : q) one.wait();
-}
-
-// One kernel per member if all can access all; elsewhere copies do the same.
-void all_reduce(float *const *buffers, int n, int devices)
-{
-    open_peers(devices);
-    const std::vector<queue> q = queues_of(devices);
-    bool all_reach = true;
-    for (int i = 0; i < devices * devices; ++i) all_reach &= reaches(i / devices, i % devices);
-    if (all_reach) {
-        pointers p{};
-        std::copy_n(buffers, devices, p.at);
-        for (int k = 0; k < devices; ++k) {
-            const int first = cut(n, k, devices), last = cut(n, k + 1, devices);
-            if (first == last) continue;
-            use(k);
-            add_panel<<<std::min((last - first + 255) / 256, 1024), 256, 0, q[k]>>>(p, devices,
-                                                                                    first, last);
-            check_launch("add_panel");
-        }
-        for (const queue &one : q) one.wait();
-        return;
-    }
-    // By parts, as with peers, but with copies, which find their way.
-    std::vector<memory<float>> incoming;
-    for (int k = 0; k < devices; ++k) {
-        const int first = cut(n, k, devices), count = cut(n, k + 1, devices) - first;
-        incoming.emplace_back(k, count);
-        for (int other = 0; other < devices && count > 0; ++other) {
-            if (other == k) continue;
-            q[k].pull(incoming[k].get(), buffers[other] + first, other, count);
-            use(k);
-            add<<<(count + 255) / 256, 256, 0, q[k]>>>(buffers[k] + first, incoming[k].get(),
-                                                       count);
-            check_launch("add");
-        }
-        q[k].mark();
-    }
-    for (int k = 0; k < devices; ++k)
-        for (int other = 0; other < devices; ++other) {
-            if (other == k) continue;
-            const int first = cut(n, other, devices), count = cut(n, other + 1, devices) - first;
-            q[k].after(q[other]);
-            q[k].pull(buffers[k] + first, buffers[other] + first, other, count);
-        }
-    for (const queue &one : q) one.wait();
-}
-
-// Column by column: the owner picks, the others pull its message, all update.
+// Gauss and Jordan: each row but the pivot's own is cleared, above and below, so that nothing is
+// left to substitute.
 int eliminate(const double *augmented_host, int n, double *x_host, int devices)
 {
     if (n == 0) return 0;
@@ -336,7 +207,7 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
     for (int k = 0; k < n; ++k) {
         const int owner = k % devices;
         use(owner);
-        pick<false><<<1, wide, 0, q[owner]>>>(hands[owner].column(k), n, k, message(owner, k));
+        pick<true><<<1, wide, 0, q[owner]>>>(hands[owner].column(k), n, k, message(owner, k));
         q[owner].mark();
         for (int m = 0; m < devices; ++m) {
             use(m);
@@ -345,7 +216,7 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
                 q[m].pull(message(m, k), message(owner, k), owner, n + 1);
             }
             const int first = hands[m].held_before(k + 1), left = hands[m].held() - first;
-            if (left > 0) update<false><<<left, wide, 0, q[m]>>>(hands[m], k, first, message(m, k));
+            if (left > 0) update<true><<<left, wide, 0, q[m]>>>(hands[m], k, first, message(m, k));
             check_launch("update");
         }
     }
@@ -357,36 +228,31 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
                          cudaMemcpyDeviceToHost),
               "columns out");
     }
-    return substitute(all, n, x_host);
-}
-
-// One host thread: what each device does is queued in turns, image by image, all is waited for at
-// the end. From ordinary memory the copies keep the host busy, but not the devices waiting.
-void merge_images(const unsigned char *first_host, const unsigned char *second_host,
-                  unsigned char *out_host, int width, int height, int count, int devices)
-{
-    const int pixels = width * height;
-    if (pixels == 0 || count == 0) return;
-    const std::vector<queue> q = queues_of(devices);
-    std::vector<memory<unsigned char>> room;
-    for (int k = 0; k < devices; ++k) room.emplace_back(k, std::size_t(2) * pixels);
-    for (int image = 0; image < count; ++image) {
-        const int k = image % devices; // dealt out like cards
-        unsigned char *first = room[k].get(), *second = first + pixels;
-        const std::size_t at = std::size_t(image) * pixels;
-        use(k);
-        check(cudaMemcpyAsync(first, first_host + at, pixels, cudaMemcpyHostToDevice, q[k]), "in");
-        check(cudaMemcpyAsync(second, second_host + at, pixels, cudaMemcpyHostToDevice, q[k]),
-              "in");
-        merge<<<std::min((pixels + 255) / 256, 2048), 256, 0, q[k]>>>(first, second, first, pixels);
-        check_launch("merge");
-        check(cudaMemcpyAsync(out_host + at, first, pixels, cudaMemcpyDeviceToHost, q[k]), "out");
+    auto number = [&](int i, int j) { return all[j % devices][std::size_t(j / devices) * n + i]; };
+    for (int k = 0; k < n; ++k) {
+        if (number(k, k) == 0) return 1;
+        x_host[k] = number(k, n) / number(k, k);
     }
-    for (const queue &one : q) one.wait();
+    return 0;
 }
 
 #ifdef WITH_MPI
-// Messages go from hand to hand, so that no rank sends more than one.
+// The last unknown first. columns[m]: all that member m has.
+static int substitute(const std::vector<std::vector<double>> &columns, int n, double *x_host)
+{
+    const int members = int(columns.size());
+    auto column = [&](int j) { return columns[j % members].data() + std::size_t(j / members) * n; };
+    std::vector<double> y(column(n), column(n) + n);
+    for (int k = n - 1; k >= 0; --k) {
+        const double *c = column(k);
+        if (c[k] == 0) return 1;
+        x_host[k] = y[k] / c[k];
+        for (int i = 0; i < k; ++i) y[i] -= c[i] * x_host[k];
+    }
+    return 0;
+}
+
+// Without packing: the columns are described to MPI as they lie.
 int eliminate_ranks(const double *augmented_host, int n, double *x_host)
 {
     int members = 1, me = 0;
@@ -395,18 +261,20 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
     if (n == 0) return 0;
     hand h{n, members, me, nullptr};
     std::vector<double> mine(std::size_t(h.held()) * n);
-    if (me == 0) {
-        mine = deal_out(augmented_host, h);
-        for (int m = 1; m < members; ++m) {
-            const std::vector<double> theirs = deal_out(augmented_host, {n, members, m, nullptr});
-            for (std::size_t c = 0; c * n < theirs.size(); ++c)
-                MPI_Send(theirs.data() + c * n, n, MPI_DOUBLE, m, int(c), MPI_COMM_WORLD);
-        }
-    } else {
-        for (int c = 0; c < h.held(); ++c)
-            MPI_Recv(mine.data() + std::size_t(c) * n, n, MPI_DOUBLE, 0, c, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
-    }
+    // A column of rank 0's rows is a type of its own: n numbers, n + 1 apart.
+    MPI_Datatype column;
+    MPI_Type_vector(n, 1, n + 1, MPI_DOUBLE, &column);
+    MPI_Type_commit(&column);
+    std::vector<MPI_Request> sent;
+    if (me == 0)
+        for (int j = 0; j <= n; ++j)
+            MPI_Isend(augmented_host + j, 1, column, j % members, j, MPI_COMM_WORLD,
+                      &sent.emplace_back());
+    for (int c = 0; c < h.held(); ++c)
+        MPI_Recv(mine.data() + std::size_t(c) * n, n, MPI_DOUBLE, 0, me + c * members,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Waitall(int(sent.size()), sent.data(), MPI_STATUSES_IGNORE);
+    MPI_Type_free(&column);
 
     double *columns = nullptr, *message = nullptr; // of this rank's device, whichever that is
     check(cudaMalloc(&columns, (mine.size() + 1) * sizeof(double)), "cudaMalloc");
@@ -421,14 +289,9 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
             pick<false><<<1, wide>>>(h.column(k), n, k, message);
             check(cudaMemcpy(travelling.data(), message, bytes, cudaMemcpyDefault), "down");
         }
-        // From hand to hand, in a ring that ends before the owner.
-        if (me != owner) {
-            MPI_Recv(travelling.data(), n + 1, MPI_DOUBLE, (me + members - 1) % members, k,
-                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Bcast(travelling.data(), n + 1, MPI_DOUBLE, owner, MPI_COMM_WORLD);
+        if (me != owner)
             check(cudaMemcpy(message, travelling.data(), bytes, cudaMemcpyDefault), "up");
-        }
-        if (const int next = (me + 1) % members; next != owner)
-            MPI_Send(travelling.data(), n + 1, MPI_DOUBLE, next, k, MPI_COMM_WORLD);
         const int first = h.held_before(k + 1);
         if (first < h.held()) update<false><<<h.held() - first, wide>>>(h, k, first, message);
         check_launch("update");
@@ -460,3 +323,4 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
 #else
 int eliminate_ranks(const double *, int, double *) { return -1; }
 #endif
+int eliminate_one(const double *, int, double *) { return 0; }

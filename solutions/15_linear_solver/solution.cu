@@ -1,9 +1,9 @@
-// Lab 12, rung 3: one kernel for all_reduce, and panels of columns.
+// Lab 15, worked: panels of columns on all devices; nobody waits for a message that could have been
+// sent before.
 //
-// New: all_reduce is one kernel on each device, which reads its part of all buffers and writes the
-// sums to all; eliminate and eliminate_ranks process one panel of 16 columns at a time, so that
-// each number is read and written once instead of sixteen times, and a sixteenth as many messages
-// are sent.
+// New against rung 3: the look-ahead of High-Performance Linpack (Petitet and others). The owner of
+// the next panel updates it first, and sends it while all members still work on the rest; and one
+// host thread per device copies the system there.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -11,8 +11,6 @@
 #ifdef WITH_MPI
 #include <mpi.h>
 #endif
-
-#include <algorithm>
 #include <exception>
 #include <thread>
 #include <utility>
@@ -78,7 +76,7 @@ template <class T> struct array {
     T *at = nullptr;
     explicit array(size_t n)
     {
-        check(cudaMalloc(&at, sizeof(T) * std::max<size_t>(n, 1)), "cudaMalloc");
+        check(cudaMalloc(&at, sizeof(T) * max(n, size_t(1))), "cudaMalloc");
     }
     ~array() { cudaFree(at); }
     array(array &&other) noexcept : at(std::exchange(other.at, nullptr)) {}
@@ -112,131 +110,22 @@ static void send(T *to, int receiver, const T *from, int sender, size_t n, const
         "cudaMemcpyPeerAsync");
 }
 
-void peer_table(int *can_access_host, int devices)
+// Lets devices send to each other directly, not through the host, where they can.
+static void enable_peers(int devices)
 {
     for (int i = 0; i < devices; ++i)
         for (int j = 0; j < devices; ++j) {
-            int from = device_of(i), to = device_of(j), can = 1;
-            if (from != to)
-                check(cudaDeviceCanAccessPeer(&can, from, to), "cudaDeviceCanAccessPeer");
-            can_access_host[i * devices + j] = can;
-        }
-}
-
-// Gives every member access to every other's memory, as far as that is possible; returns whether
-// all have it. Access stays enabled: later calls change nothing.
-static bool enable_peers(int devices)
-{
-    bool all = true;
-    std::vector<int> can(devices * devices);
-    peer_table(can.data(), devices);
-    for (int i = 0; i < devices; ++i) {
-        use(i);
-        for (int j = 0; j < devices; ++j) {
-            all = all && can[i * devices + j];
-            if (!can[i * devices + j] || device_of(i) == device_of(j)) continue;
-            cudaError_t error = cudaDeviceEnablePeerAccess(device_of(j), 0);
+            int from = device_of(i), to = device_of(j), can = 0;
+            if (from == to) continue;
+            check(cudaDeviceCanAccessPeer(&can, from, to), "cudaDeviceCanAccessPeer");
+            if (!can) continue;
+            use(i);
+            cudaError_t error = cudaDeviceEnablePeerAccess(to, 0);
             if (error == cudaErrorPeerAccessAlreadyEnabled)
                 cudaGetLastError(); // no failure: clear it
             else
                 check(error, "cudaDeviceEnablePeerAccess");
         }
-    }
-    return all;
-}
-
-// A chain: each member sends on the piece it has received while the next one arrives.
-void broadcast(float *const *buffers, int n, int devices)
-{
-    enable_peers(devices);
-    std::vector<stream> streams = stream_each(devices);
-    int pieces = devices > 2 ? std::clamp(n / 4096, 1, 32) : 1;
-    for (int p = 0; p < pieces; ++p) {
-        size_t first = size_t(n) * p / pieces, last = size_t(n) * (p + 1) / pieces;
-        for (int k = 0; k + 1 < devices; ++k) {
-            if (k > 0) streams[k].wait_for(streams[k - 1]);
-            send(buffers[k + 1] + first, k + 1, buffers[k] + first, k, last - first, streams[k]);
-            streams[k].record();
-        }
-    }
-    finish(streams);
-}
-
-struct pointers {
-    float *at[most_devices];
-};
-constexpr int reduce_block = 512, in_flight = 4; // threads; float4 per thread
-
-// Adds up float4 `first` to `last` of all buffers and writes the sums to all: no other member
-// touches them, so none has to wait. Members begin with different neighbours.
-static __global__ void __launch_bounds__(reduce_block)
-    reduce_part(const __grid_constant__ pointers p, int devices, int self, int first, int last)
-{
-    int i = first + blockIdx.x * reduce_block * in_flight + threadIdx.x;
-    float4 sum[in_flight] = {};
-    for (int k = 0; k < devices; ++k) {
-        const float4 *from = reinterpret_cast<const float4 *>(p.at[(self + k) % devices]);
-        for (int u = 0; u < in_flight; ++u) {
-            int at = i + u * reduce_block;
-            float4 x = at < last ? from[at] : float4{};
-            sum[u].x += x.x, sum[u].y += x.y, sum[u].z += x.z, sum[u].w += x.w;
-        }
-    }
-    for (int k = 0; k < devices; ++k) {
-        float4 *to = reinterpret_cast<float4 *>(p.at[(self + k) % devices]);
-        for (int u = 0; u < in_flight; ++u)
-            if (int at = i + u * reduce_block; at < last) to[at] = sum[u];
-    }
-}
-
-// The up to three floats behind the last float4.
-static __global__ void reduce_rest(const __grid_constant__ pointers p, int devices, int first,
-                                   int n)
-{
-    int i = first + threadIdx.x;
-    if (i >= n) return;
-    float sum = 0;
-    for (int k = 0; k < devices; ++k) sum += p.at[k][i];
-    for (int k = 0; k < devices; ++k) p.at[k][i] = sum;
-}
-
-static __global__ void add(float *to, const float *from, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) to[i] += from[i];
-}
-
-// For kernels that cannot access each other's memory: copies everything to member 0 and back.
-static void reduce_by_copies(float *const *buffers, int n, int devices)
-{
-    use(0);
-    array<float> other(n);
-    std::vector<stream> streams = stream_each(1);
-    for (int k = 1; k < devices; ++k) {
-        send(other.at, 0, buffers[k], k, n, streams[0]);
-        add<<<(n + 255) / 256, 256, 0, streams[0].at>>>(buffers[0], other.at, n);
-    }
-    check_launch("add");
-    finish(streams);
-    broadcast(buffers, n, devices);
-}
-
-void all_reduce(float *const *buffers, int n, int devices)
-{
-    if (n == 0) return;
-    if (!enable_peers(devices)) return reduce_by_copies(buffers, n, devices);
-    pointers p;
-    std::copy_n(buffers, devices, p.at);
-    for (int k = 0; k < devices; ++k) {
-        int whole = n / 4, first = (long long)whole * k / devices,
-            last = (long long)whole * (k + 1) / devices, per_block = reduce_block * in_flight;
-        use(k);
-        if (first < last)
-            reduce_part<<<(last - first + per_block - 1) / per_block, reduce_block>>>(p, devices, k,
-                                                                                      first, last);
-        if (k == devices - 1 && n % 4 != 0) reduce_rest<<<1, 32>>>(p, devices, 4 * whole, n);
-        check_launch("reduce_part");
-    }
 }
 
 // Elimination. Columns are dealt out in panels of `width`: panel t belongs to member t % devices.
@@ -438,16 +327,16 @@ static void bring_columns(const double *augmented_host, const std::vector<deal> 
         use(k);
         rows.emplace_back(n * row);
     }
-    auto first_of = [&](int k) { return row * (size_t(n) * k / devices); };
-    for (int k = 0; k < devices; ++k) {
-        use(k);
-        size_t first = first_of(k), count = first_of(k + 1) - first;
-        check(cudaMemcpyAsync(rows[k].at + first, augmented_host + first, sizeof(double) * count,
-                              cudaMemcpyHostToDevice, streams[k].at),
-              "cudaMemcpyAsync");
+    thread_each(devices, [&](int k) {
+        size_t first = row * (size_t(n) * k / devices),
+               last = row * (size_t(n) * (k + 1) / devices);
+        check(cudaMemcpy(rows[k].at + first, augmented_host + first,
+                         sizeof(double) * (last - first), cudaMemcpyHostToDevice),
+              "cudaMemcpy");
         for (int to = 0; to < devices; ++to)
-            if (to != k) send(rows[to].at + first, to, rows[k].at + first, k, count, streams[k]);
-    }
+            if (to != k)
+                send(rows[to].at + first, to, rows[k].at + first, k, last - first, streams[k]);
+    });
     finish(streams);
     for (const deal &d : deals) {
         use(d.member);
@@ -489,13 +378,22 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
                 send(message(t, k), k, message(t, owner), owner, message_size(n), streams[owner]);
         streams[owner].record();
     };
+    factor_and_send(0);
     for (int t = 0; t < panels; ++t) {
-        factor_and_send(t);
-        for (int k = 0; k < devices; ++k) {
-            int i = deals[k].own_before(t + 1), left = deals[k].own_before(panels + 1) - i;
+        int next = t + 1 < panels ? t + 1 : -1;
+        for (int step = 0; step < devices; ++step) { // the owner of the next panel first
+            int k = (t + 1 + step) % devices;
+            const deal &d = deals[k];
+            int i = d.own_before(t + 1), rest = d.own_before(panels + 1) - i;
+            bool ahead = step == 0 && next >= 0;
             use(k);
             streams[k].wait_for(streams[t % devices]);
-            catch_up(deals[k], t, i, left, message(t, k), streams[k].at);
+            if (ahead) {
+                catch_up(d, t, i, 1, message(t, k), streams[k].at);
+                factor_and_send(next);
+            }
+            // Its messages are in flight now; the rest of panel t can wait until here.
+            catch_up(d, t, i + ahead, rest - ahead, message(t, k), streams[k].at);
         }
     }
 
@@ -520,32 +418,15 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
                        sizeof(double) * message_size(n), sizeof(double) * width, panels,
                        cudaMemcpyDeviceToHost),
           "cudaMemcpy2D");
-    if (std::find(pivots.begin(), pivots.begin() + n, -1.0) != pivots.begin() + n) return 1;
+    for (int k = 0; k < n; ++k)
+        if (pivots[k] == -1) return 1;
     check(cudaMemcpy(x_host, y[0].at, sizeof(double) * n, cudaMemcpyDeviceToHost), "cudaMemcpy");
     return 0;
 }
 
-static __global__ void merge(const unsigned char *first, const unsigned char *second,
-                             unsigned char *out, int n)
+int eliminate_one(const double *augmented_host, int n, double *x_host)
 {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) out[i] = (3 * first[i] + second[i] + 2) / 4;
-}
-
-void merge_images(const unsigned char *first_host, const unsigned char *second_host,
-                  unsigned char *out_host, int width, int height, int count, int devices)
-{
-    thread_each(devices, [&](int k) {
-        size_t image = size_t(width) * height, from = image * (size_t(count) * k / devices);
-        int n = int(image * (size_t(count) * (k + 1) / devices) - from);
-        if (n == 0) return;
-        array<unsigned char> first(n), second(n);
-        check(cudaMemcpy(first.at, first_host + from, n, cudaMemcpyHostToDevice), "cudaMemcpy");
-        check(cudaMemcpy(second.at, second_host + from, n, cudaMemcpyHostToDevice), "cudaMemcpy");
-        merge<<<(n + 255) / 256, 256>>>(first.at, second.at, first.at, n);
-        check_launch("merge");
-        check(cudaMemcpy(out_host + from, first.at, n, cudaMemcpyDeviceToHost), "cudaMemcpy");
-    });
+    return eliminate(augmented_host, n, x_host, 1);
 }
 
 #ifdef WITH_MPI
@@ -609,18 +490,34 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
 
     const deal d{n, ranks, rank, columns.at};
     const int panels = d.panels(), end = d.own_before(panels + 1);
-    array<double> message(size);
-    std::vector<double> travelling(size);
-    for (int t = 0; t < panels; ++t) {
+    array<double> messages(size_t(panels) * size);
+    std::vector<double> staged[2] = {std::vector<double>(size), std::vector<double>(size)};
+    const bool direct = device_buffers_work();
+    MPI_Request travelling = MPI_REQUEST_NULL;
+    auto message = [&](int t) { return messages.at + size_t(t) * size; };
+    // The owner factors panel t and starts to send it; the others post their buffers.
+    auto start = [&](int t) {
+        double *host = staged[t % 2].data();
         if (rank == t % ranks) {
-            factor<<<1, factor_block>>>(d, t, message.at);
+            factor<<<1, factor_block>>>(d, t, message(t));
             check_launch("factor");
-            copy(travelling.data(), message.at, size);
+            if (!direct) copy(host, message(t), size);
+            check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
         }
-        MPI_Bcast(travelling.data(), size, MPI_DOUBLE, t % ranks, MPI_COMM_WORLD);
-        if (rank != t % ranks) copy(message.at, travelling.data(), size);
+        MPI_Ibcast(direct ? message(t) : host, size, MPI_DOUBLE, t % ranks, MPI_COMM_WORLD,
+                   &travelling);
+    };
+    if (panels > 0) start(0);
+    for (int t = 0; t < panels; ++t) {
+        MPI_Wait(&travelling, MPI_STATUS_IGNORE);
+        if (rank != t % ranks && !direct) copy(message(t), staged[t % 2].data(), size);
+        // Look-ahead: the owner of the next panel updates it and starts to send it; the rest of
+        // this one is done while it travels.
         const int i = d.own_before(t + 1);
-        catch_up(d, t, i, end - i, message.at);
+        const bool ahead = t + 1 < panels && rank == (t + 1) % ranks;
+        if (ahead) catch_up(d, t, i, 1, message(t));
+        if (t + 1 < panels) start(t + 1);
+        catch_up(d, t, i + ahead, end - i - ahead, message(t));
     }
 
     copy(own.data(), columns.at, count);
