@@ -90,57 +90,6 @@ static void try_merge(int width, int height, int count, int members)
     expect_work_of_kernels(3.0 * double(n));
 }
 
-// The gates that the simulator counts, with four members.
-
-static double buffer_bytes() { return 4.0 * double(buffer_size()); }
-
-static counted_gate no_host_link()
-{
-    return at_most("bytes over host links, in buffers", {0.01}, "",
-                   "Let the devices send to each other: cudaMemcpyPeerAsync, or kernels that "
-                   "follow another device's pointers. Both need cudaDeviceEnablePeerAccess: "
-                   "without it, copies go through the host.",
-                   [](const counted &c) { return double(c.host_link_bytes) / buffer_bytes(); });
-}
-
-static counted_gate sent(double most, const char *meaning)
-{
-    return at_most("bytes sent by a device, in buffers", {most}, "", meaning,
-                   [](const counted &c) { return double(c.most_sent_bytes) / buffer_bytes(); });
-}
-
-static counted_gate time_of_copies(double most, const char *meaning)
-{
-    return at_most("time, in multiples of one copy's", {most}, "", meaning,
-                   [](const counted &c) { return double(c.ticks) / (buffer_bytes() / 64); });
-}
-
-static counted_gate busiest_link(double total)
-{
-    return at_most(
-        "share of the host's bytes that one device gets", {0.35}, "%",
-        "Each of four devices should get a fourth. Print each member's share, and its current "
-        "device when it copies. Are the shares equal? Are the devices different? A host thread "
-        "begins with device 0 as its current one, whatever the thread that started it had chosen.",
-        [total](const counted &c) { return double(c.most_uploaded_bytes) / total; });
-}
-
-// The devices' input must have been sent to them, and the result from them, in bytes.
-static counted_gate uploaded(double total)
-{
-    return at_least(
-        "bytes sent to devices, in multiples of the inputs", {0.9}, "",
-        "Let the devices work on the whole input: work of the host does not count.",
-        [total](const counted &c) { return double(c.host_link_bytes - c.staged_bytes) / total; });
-}
-
-static counted_gate downloaded(double total)
-{
-    return at_least("bytes sent by devices, in multiples of the result", {1}, "",
-                    "The devices must compute the result: copy it from there.",
-                    [total](const counted &c) { return double(c.downloaded_bytes) / total; });
-}
-
 // A host that waits for one member after the other puts late work in order, which hides missing
 // waits; so other orders are tried as well.
 template <class F> static void late_and_shuffled(F tries)
@@ -192,20 +141,8 @@ CORRECTNESS_CASE("broadcast: no access to each other", 1)
 
 SPEED_CASE("broadcast: what is sent", 5.5, 0)
 {
-    speed_gates gates;
-    gates.counted = {
-        no_host_link(),
-        // 1.5 where the root scatters and all then gather
-        sent(1.6, "One device sends everything to all the others, whose own links are idle: let "
-                  "each device send on every piece that it has received."),
-        time_of_copies(
-            1.6,
-            "If each device waits for all of the data before it sends them on, the time is that of "
-            "one copy per link: send the data in pieces. Do the copies overlap? Copies in NULL "
-            "streams are serialised if they share a device: give each device a stream of its own."),
-    };
     host_may_work();
-    race(broadcast_buffers(), gates);
+    race(broadcast_buffers(), broadcast_gates());
 }
 
 CORRECTNESS_CASE("all_reduce: two members", 1) { try_all_reduce(2, 10); }
@@ -238,30 +175,16 @@ CORRECTNESS_CASE("all_reduce: no access to each other", 1)
 
 SPEED_CASE("all_reduce: what is sent", 6.5, 0)
 {
-    speed_gates gates;
-    gates.counted = {
-        no_host_link(),
-        sent(1.6, "A gather to one device and back makes that one send everything to all others. "
-                  "In a ring each member adds up one part, and sends each part once while it is "
-                  "added up and once when it is complete."),
-    };
     host_may_work();
-    race(reduce_buffers(), gates);
+    race(reduce_buffers(), reduce_gates());
 }
 
 SPEED_CASE("all_reduce: speed", 5, 10)
 {
     expect(simulated() || device().devices > 1, verdict::SKIPPED,
            "With one GPU nothing travels between devices, so there is nothing to time.");
-    speed_gates gates;
-    gates.speedup = 1.4;
-    gates.counted = {
-        time_of_copies(3, "Do all devices send and receive all the time? Each step of a ring "
-                          "should begin as soon as the neighbour has finished the one before.")};
-    gates.counted.front().cause = one_after_the_other;
-    gates.too_slow = "Which way do the data go: through the host, or all through one device?";
     host_may_work();
-    race(reduce_buffers(), gates);
+    race(reduce_buffers(), reduce_speed());
 }
 
 CORRECTNESS_CASE("merge_images: a few images", 1) { try_merge(5, 4, 6, 2); }
@@ -272,14 +195,4 @@ CORRECTNESS_CASE("merge_images: any number of images and members", 2)
     for (int members : few_members) try_merge(11, 3, 10, members);
 }
 
-SPEED_CASE("merge_images: a share for each", 5, 0)
-{
-    const double n = double(batch_size());
-    speed_gates gates;
-    gates.counted = {busiest_link(2 * n),
-                     at_least("pixels merged by kernels", {0.9}, "%",
-                              "Let kernels merge the images.",
-                              [n](const counted &c) { return double(c.store_bytes) / n; }),
-                     uploaded(2 * n), downloaded(n)};
-    race(merge_batches(), gates);
-}
+SPEED_CASE("merge_images: a share for each", 5, 0) { race(merge_batches(), merge_gates()); }

@@ -6,11 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <memory>
 #include <random>
 #include <span>
-#include <utility>
 #include <vector>
 
 using namespace grading;
@@ -149,4 +147,108 @@ make_workload reduce_buffers()
 make_workload merge_batches()
 {
     return [](std::mt19937_64 &random) { return std::make_unique<merging>(random); };
+}
+
+// The gates that the simulator counts, with four members.
+
+static double buffer_bytes() { return 4.0 * double(buffer_size()); }
+
+static counted_gate no_host_link()
+{
+    return at_most("bytes over host links, in buffers", {0.01}, "",
+                   "Let the devices send to each other: cudaMemcpyPeerAsync, or kernels that "
+                   "follow another device's pointers. Both need cudaDeviceEnablePeerAccess: "
+                   "without it, copies go through the host.",
+                   [](const counted &c) { return double(c.host_link_bytes) / buffer_bytes(); });
+}
+
+static counted_gate sent(double most, const char *meaning)
+{
+    return at_most("bytes sent by a device, in buffers", {most}, "", meaning,
+                   [](const counted &c) { return double(c.most_sent_bytes) / buffer_bytes(); });
+}
+
+static counted_gate time_of_copies(double most, const char *meaning)
+{
+    return at_most("time, in multiples of one copy's", {most}, "", meaning,
+                   [](const counted &c) { return double(c.ticks) / (buffer_bytes() / 64); });
+}
+
+static counted_gate busiest_link(double total)
+{
+    return at_most(
+        "share of the host's bytes that one device gets", {0.35}, "%",
+        "Each of four devices should get a fourth. Print each member's share, and its current "
+        "device when it copies. Are the shares equal? Are the devices different? A host thread "
+        "begins with device 0 as its current one, whatever the thread that started it had chosen.",
+        [total](const counted &c) { return double(c.most_uploaded_bytes) / total; });
+}
+
+// The devices' input must have been sent to them, and the result from them, in bytes.
+static counted_gate uploaded(double total)
+{
+    return at_least(
+        "bytes sent to devices, in multiples of the inputs", {0.9}, "",
+        "Let the devices work on the whole input: work of the host does not count.",
+        [total](const counted &c) { return double(c.host_link_bytes - c.staged_bytes) / total; });
+}
+
+static counted_gate downloaded(double total)
+{
+    return at_least("bytes sent by devices, in multiples of the result", {1}, "",
+                    "The devices must compute the result: copy it from there.",
+                    [total](const counted &c) { return double(c.downloaded_bytes) / total; });
+}
+
+speed_gates broadcast_gates()
+{
+    speed_gates gates;
+    gates.counted = {
+        no_host_link(),
+        // 1.5 where the root scatters and all then gather
+        sent(1.6, "One device sends everything to all the others, whose own links are idle: let "
+                  "each device send on every piece that it has received."),
+        time_of_copies(
+            1.6,
+            "If each device waits for all of the data before it sends them on, the time is that of "
+            "one copy per link: send the data in pieces. Do the copies overlap? Copies in NULL "
+            "streams are serialised if they share a device: give each device a stream of its own."),
+    };
+    return gates;
+}
+
+speed_gates reduce_gates()
+{
+    speed_gates gates;
+    gates.counted = {
+        no_host_link(),
+        sent(1.6, "A gather to one device and back makes that one send everything to all others. "
+                  "In a ring each member adds up one part, and sends each part once while it is "
+                  "added up and once when it is complete."),
+    };
+    return gates;
+}
+
+speed_gates reduce_speed()
+{
+    speed_gates gates;
+    gates.speedup = 1.4;
+    gates.counted = {
+        time_of_copies(3, "Do all devices send and receive all the time? Each step of a ring "
+                          "should begin as soon as the neighbour has finished the one before.")};
+    gates.counted.front().cause = one_after_the_other;
+    gates.too_slow = "Which way do the data go: through the host, or all through one device?";
+    return gates;
+}
+
+speed_gates merge_gates()
+{
+    const double n = double(batch_size());
+    speed_gates gates;
+    gates.counted = {busiest_link(2 * n),
+                     at_least("pixels merged by kernels", {0.9}, "%",
+                              "Let kernels merge the images.",
+                              [n](const counted &c) { return double(c.store_bytes) / n; }),
+                     uploaded(2 * n), downloaded(n)};
+    return gates;
 }

@@ -15,3 +15,9 @@ std::size_t batch_size();
 grading::make_workload broadcast_buffers();
 grading::make_workload reduce_buffers();
 grading::make_workload merge_batches();
+
+// The gates, with four members on the simulator.
+grading::speed_gates broadcast_gates();
+grading::speed_gates reduce_gates();
+grading::speed_gates reduce_speed();
+grading::speed_gates merge_gates();

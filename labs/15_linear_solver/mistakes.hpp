@@ -25,3 +25,10 @@ void expect_pivoted(const std::string &function, const doubles &system, double o
 
 // Ends the case if `function` returned 0 for a system that is singular for this reason.
 void expect_singular(const std::string &function, int result, const char *why);
+
+// Ends the case if some of the ranks of a call returned 0 and others did not.
+void expect_alike(int ranks);
+
+// Ends the case if the device of one of two ranks did all of the work for n equations, or too
+// little, or if a rank sent fewer bytes than its share takes.
+void expect_shares(const std::vector<grading::counted> &did, int n);

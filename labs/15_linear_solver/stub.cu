@@ -204,7 +204,7 @@ int eliminate_one(const double *augmented_host, int n, double *x_host)
         check_launch("a launch of eliminate_one");
     }
     // TODO 7 (eliminate_one: what is loaded): A number that is loaded must serve
-    // the multiplications of several columns: 14 bytes may be loaded and stored
+    // the multiplications of several columns: 18 bytes may be loaded and stored
     // per multiplication. As it stands, these are 36.
     for (int k = n - 1; k >= 0; --k) substitute<<<1, block_size>>>(column(k), k, column(n));
     check_launch("substitute");

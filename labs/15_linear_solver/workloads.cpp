@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <numeric>
 #include <random>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 using namespace grading;
@@ -70,6 +73,21 @@ doubles hilbert_system(int n)
     return a;
 }
 
+doubles tiny_pivot(double other)
+{
+    return {1e-20, 1, 3, other, 2 + double(random_between(0, 5)), 10.5};
+}
+
+doubles with_equal_rows(int n)
+{
+    doubles rows = random_system(n);
+    // The first pivot, a power of two: the rows cancel out to zeros whether a multiplier is a
+    // quotient or a product with the pivot's reciprocal.
+    at(rows, n, 4, 0) = 2;
+    for (int j = 0; j <= n; ++j) at(rows, n, 17, j) = at(rows, n, 4, j);
+    return rows;
+}
+
 int equations_to_solve() { return simulated() ? 96 : 1024; }
 
 namespace {
@@ -117,4 +135,114 @@ private:
 make_workload solve_system(solver which)
 {
     return [=](std::mt19937_64 &random) { return std::make_unique<solving>(random, which); };
+}
+
+double multiplications(double n) { return n * n * n / 3; }
+
+// `free`: waits to allocate, to send the system, to copy the result back, to free.
+static counted_gate host_waits(double per_column, double free, std::string name, std::string next)
+{
+    return at_most(std::move(name), {per_column}, "", std::move(next), [free](const counted &c) {
+        return std::max(0.0, double(c.host_waits) - free) / equations_to_solve();
+    });
+}
+
+static counted_gate done_on_devices()
+{
+    return at_least("multiplications done on devices", {0.9}, "%", "Let kernels eliminate.",
+                    [](const counted &c) {
+                        return double(c.multiplications) / multiplications(equations_to_solve());
+                    });
+}
+
+static double system_bytes()
+{
+    const double n = equations_to_solve();
+    return 8 * n * (n + 1);
+}
+
+static counted_gate busiest_link()
+{
+    return at_most(
+        "share of the host's bytes that one device gets", {0.35}, "%",
+        "Each of four devices should get a fourth. Print each member's share, and its current "
+        "device when it copies. Are the shares equal? Are the devices different?",
+        [](const counted &c) { return double(c.most_uploaded_bytes) / system_bytes(); });
+}
+
+// The devices' input must have been sent to them, and the result from them, in bytes.
+static counted_gate uploaded()
+{
+    return at_least("bytes sent to devices, in multiples of the inputs", {0.9}, "",
+                    "Let the devices work on the whole input: work of the host does not count.",
+                    [](const counted &c) {
+                        return double(c.host_link_bytes - c.staged_bytes) / system_bytes();
+                    });
+}
+
+static counted_gate downloaded()
+{
+    return at_least(
+        "bytes sent by devices, in multiples of the result", {1}, "",
+        "The devices must compute the result: copy it from there.",
+        [](const counted &c) { return double(c.downloaded_bytes) / (8.0 * equations_to_solve()); });
+}
+
+static double share_of_multiplications(const counted &c, bool of_busiest)
+{
+    auto four = std::span(c.multiplications_of).first(4);
+    auto [least, most] = std::minmax_element(four.begin(), four.end());
+    return double(of_busiest ? *most : *least) /
+           double(std::max<std::uint64_t>(c.multiplications, 1));
+}
+
+speed_gates one_waits()
+{
+    speed_gates gates;
+    gates.counted = {
+        host_waits(0.2, 8, "waits of the host per column, beyond 8",
+                   "While the host waits for a number, the device waits for the host. A kernel can "
+                   "read the row of the pivot itself; whether there is a pivot for each column can "
+                   "be asked when all kernels have been launched. A copy from or to ordinary "
+                   "memory waits by itself, so a wait behind it is a second one."),
+        done_on_devices(), uploaded(), downloaded()};
+    return gates;
+}
+
+speed_gates one_loads()
+{
+    speed_gates gates;
+    gates.counted = {
+        at_most("bytes loaded and stored per multiplication", {18}, "",
+                "With one column's multipliers at a time, each number of the system is loaded and "
+                "stored for a single multiplication. Find the pivots and multipliers of a panel of "
+                "columns first; then each number right of it is loaded once for all of them.",
+                [](const counted &c) {
+                    return 32.0 * moved_sectors(c) / multiplications(equations_to_solve());
+                }),
+        done_on_devices(), lanes_at_work(), uploaded(), downloaded()};
+    return gates;
+}
+
+speed_gates several_work()
+{
+    speed_gates gates;
+    gates.counted = {
+        host_waits(1, 4 * 8, "waits of the host per column, beyond 8 per member",
+                   "While the host waits for a number, all devices wait. The data that one step "
+                   "needs from another can stay on the devices, even the row of the pivot. A copy "
+                   "from or to ordinary memory waits by itself, so a wait behind it is a second "
+                   "one."),
+        done_on_devices(),
+        at_most("multiplications on the busiest of four devices", {0.4}, "%",
+                "Does each member eliminate in its own columns, and in no others?",
+                [](const counted &c) { return share_of_multiplications(c, true); }),
+        at_least("multiplications on the least busy of four devices", {0.15}, "%",
+                 "Deal the columns out in turn: if each member has a block of neighbouring "
+                 "columns, the first has nothing to do once its own are done.",
+                 [](const counted &c) { return share_of_multiplications(c, false); }),
+        busiest_link(),
+        uploaded(),
+        downloaded()};
+    return gates;
 }

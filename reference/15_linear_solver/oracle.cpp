@@ -8,28 +8,30 @@
 
 namespace oracle {
 
-std::vector<double> eliminate(std::vector<double> a, int order, pivoting how)
+std::vector<double> eliminate(std::vector<double> a, int order, way how)
 {
     const auto n = static_cast<std::size_t>(order), row = n + 1;
+    const std::size_t end = how == way::right_side_left_out ? n : row; // of what is worked on
     auto magnitude = [&](std::size_t i, std::size_t k) {
         const double x = a[i * row + k];
-        return how == pivoting::positive ? std::max(x, 0.0) : std::abs(x);
+        return how == way::by_value ? std::max(x, 0.0) : std::abs(x);
     };
     for (std::size_t k = 0; k < n; ++k) {
-        std::size_t pivot = how == pivoting::any_row ? 0 : k;
-        for (std::size_t i = pivot + 1; i < n && how != pivoting::none; ++i)
+        std::size_t pivot = how == way::any_row ? 0 : k;
+        for (std::size_t i = pivot + 1; i < n && how != way::no_pivoting; ++i)
             if (magnitude(i, k) > magnitude(pivot, k)) pivot = i;
         if (magnitude(pivot, k) == 0) return {};
-        for (std::size_t j = k; j <= n; ++j) std::swap(a[k * row + j], a[pivot * row + j]);
+        for (std::size_t j = k; j < end; ++j) std::swap(a[k * row + j], a[pivot * row + j]);
         for (std::size_t i = k + 1; i < n; ++i) {
             const double factor = a[i * row + k] / a[k * row + k];
-            for (std::size_t j = k; j <= n; ++j) a[i * row + j] -= factor * a[k * row + j];
+            for (std::size_t j = k; j < end; ++j) a[i * row + j] -= factor * a[k * row + j];
         }
     }
     std::vector<double> x(n);
     for (std::size_t k = n; k-- > 0;) {
         x[k] = a[k * row + n];
-        for (std::size_t j = k + 1; j < n; ++j) x[k] -= a[k * row + j] * x[j];
+        for (std::size_t j = k + 1; j < n && how != way::not_substituted; ++j)
+            x[k] -= a[k * row + j] * x[j];
         x[k] /= a[k * row + k];
     }
     return x;

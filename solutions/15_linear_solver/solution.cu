@@ -11,8 +11,7 @@
 #ifdef WITH_MPI
 #include <mpi.h>
 #endif
-#include <exception>
-#include <thread>
+#include <future>
 #include <utility>
 #include <vector>
 
@@ -85,20 +84,13 @@ template <class T> struct array {
 // Calls f(k) in one host thread per member, on its device. Waits, and rethrows an exception.
 template <class F> static void thread_each(int devices, F f)
 {
-    std::vector<std::exception_ptr> failures(devices);
-    std::vector<std::thread> threads;
+    std::vector<std::future<void>> threads;
     for (int k = 0; k < devices; ++k)
-        threads.emplace_back([&, k] {
-            try {
-                use(k);
-                f(k);
-            } catch (...) {
-                failures[k] = std::current_exception();
-            }
-        });
-    for (std::thread &t : threads) t.join();
-    for (const std::exception_ptr &e : failures)
-        if (e) std::rethrow_exception(e);
+        threads.push_back(std::async(std::launch::async, [&f, k] {
+            use(k);
+            f(k);
+        }));
+    for (std::future<void> &t : threads) t.get();
 }
 
 // Copies from one member's memory to another's, in a stream of either.

@@ -1,5 +1,5 @@
 // Right: kernels follow other devices' pointers where they may; the host looks at each pivot, one
-// wait per column; one host thread for all images; MPI messages go from hand to hand.
+// wait per column; MPI messages go from hand to hand.
 #include "../check.hpp"
 #include "lab.hpp"
 

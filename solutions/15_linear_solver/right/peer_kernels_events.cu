@@ -1,5 +1,5 @@
 // Right: kernels follow other devices' pointers where they may; no wait of the host in the
-// elimination; one host thread for all images; MPI messages go from hand to hand.
+// elimination; MPI messages go from hand to hand.
 #include "../check.hpp"
 #include "lab.hpp"
 

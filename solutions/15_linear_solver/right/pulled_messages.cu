@@ -1,5 +1,4 @@
-// Right: receivers pull: a chain and a ring by events, all by copies; RAII queues; the rest of the
-// elimination (substitution) on the host.
+// Right: receivers pull the messages, by copies and events; the host substitutes.
 #include "../check.hpp"
 #include "lab.hpp"
 

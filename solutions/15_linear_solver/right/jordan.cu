@@ -1,5 +1,4 @@
-// Right: broadcast and all-reduce are graphs, captured over the streams of all devices; the system
-// goes to all ranks.
+// Right: elimination after Gauss and Jordan, also above the diagonal; MPI with datatypes.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -74,13 +73,13 @@ public:
         check(cudaStreamWaitEvent(stream_, other.mark_, 0), "cudaStreamWaitEvent");
     }
     void wait() const { check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
-    // The receiver pulls: this is its queue. Addresses say whose memory it is; cudaMemcpyPeerAsync
-    // was refused in a capture.
-    template <class T> void pull(T *to, const T *from, std::size_t n) const
+    // The receiver pulls: this is its queue.
+    template <class T> void pull(T *to, const T *from, int sender, std::size_t n) const
     {
         if (n > 0)
-            check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDefault, stream_),
-                  "cudaMemcpyAsync");
+            check(cudaMemcpyPeerAsync(to, device_of(member_), from, device_of(sender),
+                                      n * sizeof(T), stream_),
+                  "cudaMemcpyPeerAsync");
     }
 
 private:
@@ -181,24 +180,10 @@ std::vector<double> deal_out(const double *augmented_host, const hand &h)
     return mine;
 }
 
-// The last unknown first. columns[m]: all that member m has.
-int substitute(const std::vector<std::vector<double>> &columns, int n, double *x_host)
-{
-    const int members = int(columns.size());
-    auto column = [&](int j) { return columns[j % members].data() + std::size_t(j / members) * n; };
-    std::vector<double> y(column(n), column(n) + n);
-    for (int k = n - 1; k >= 0; --k) {
-        const double *c = column(k);
-        if (c[k] == 0) return 1;
-        x_host[k] = y[k] / c[k];
-        for (int i = 0; i < k; ++i) y[i] -= c[i] * x_host[k];
-    }
-    return 0;
-}
-
 } // namespace
 
-// With a look-ahead: whoever has the next column brings that up to date first, and picks.
+// Gauss and Jordan: each row but the pivot's own is cleared, above and below, so that nothing is
+// left to substitute.
 int eliminate(const double *augmented_host, int n, double *x_host, int devices)
 {
     if (n == 0) return 0;
@@ -218,32 +203,21 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
     }
     auto message = [&](int m, int k) { return messages[m].get() + std::size_t(k) * (n + 1); };
 
-    auto pick_in = [&](int k) {
+    for (int k = 0; k < n; ++k) {
         const int owner = k % devices;
         use(owner);
-        pick<false><<<1, wide, 0, q[owner]>>>(hands[owner].column(k), n, k, message(owner, k));
-        check_launch("pick");
+        pick<true><<<1, wide, 0, q[owner]>>>(hands[owner].column(k), n, k, message(owner, k));
         q[owner].mark();
-    };
-    auto update_from = [&](int m, int k, int first, int end) {
-        use(m);
-        if (end > first)
-            update<false><<<end - first, wide, 0, q[m]>>>(hands[m], k, first, message(m, k));
-        check_launch("update");
-    };
-    pick_in(0);
-    for (int k = 0; k < n; ++k) {
-        const int owner = k % devices, next = (k + 1) % devices;
         for (int m = 0; m < devices; ++m) {
-            if (m == owner) continue;
-            q[m].after(q[owner]); // its mark is behind message k
-            q[m].pull(message(m, k), message(owner, k), n + 1);
+            use(m);
+            if (m != owner) {
+                q[m].after(q[owner]);
+                q[m].pull(message(m, k), message(owner, k), owner, n + 1);
+            }
+            const int first = hands[m].held_before(k + 1), left = hands[m].held() - first;
+            if (left > 0) update<true><<<left, wide, 0, q[m]>>>(hands[m], k, first, message(m, k));
+            check_launch("update");
         }
-        const int ahead = hands[next].held_before(k + 1);
-        update_from(next, k, ahead, ahead + 1);
-        if (k + 1 < n) pick_in(k + 1);
-        for (int m = 0; m < devices; ++m)
-            update_from(m, k, hands[m].held_before(k + 1) + (m == next), hands[m].held());
     }
     for (const queue &one : q) one.wait();
     std::vector<std::vector<double>> all;
@@ -253,11 +227,31 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
                          cudaMemcpyDeviceToHost),
               "columns out");
     }
-    return substitute(all, n, x_host);
+    auto number = [&](int i, int j) { return all[j % devices][std::size_t(j / devices) * n + i]; };
+    for (int k = 0; k < n; ++k) {
+        if (number(k, k) == 0) return 1;
+        x_host[k] = number(k, n) / number(k, k);
+    }
+    return 0;
 }
 
 #ifdef WITH_MPI
-// The system goes to all; columns come back.
+// The last unknown first. columns[m]: all that member m has.
+static int substitute(const std::vector<std::vector<double>> &columns, int n, double *x_host)
+{
+    const int members = int(columns.size());
+    auto column = [&](int j) { return columns[j % members].data() + std::size_t(j / members) * n; };
+    std::vector<double> y(column(n), column(n) + n);
+    for (int k = n - 1; k >= 0; --k) {
+        const double *c = column(k);
+        if (c[k] == 0) return 1;
+        x_host[k] = y[k] / c[k];
+        for (int i = 0; i < k; ++i) y[i] -= c[i] * x_host[k];
+    }
+    return 0;
+}
+
+// Without packing: the columns are described to MPI as they lie.
 int eliminate_ranks(const double *augmented_host, int n, double *x_host)
 {
     int members = 1, me = 0;
@@ -266,13 +260,20 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
     if (n == 0) return 0;
     hand h{n, members, me, nullptr};
     std::vector<double> mine(std::size_t(h.held()) * n);
-    { // Everybody gets everything, and takes what is its own.
-        std::vector<double> rows(std::size_t(n) * (n + 1));
-        if (me == 0) std::copy_n(augmented_host, rows.size(), rows.data());
-        for (int i = 0; i < n; ++i)
-            MPI_Bcast(rows.data() + std::size_t(i) * (n + 1), n + 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-        mine = deal_out(rows.data(), h);
-    }
+    // A column of rank 0's rows is a type of its own: n numbers, n + 1 apart.
+    MPI_Datatype column;
+    MPI_Type_vector(n, 1, n + 1, MPI_DOUBLE, &column);
+    MPI_Type_commit(&column);
+    std::vector<MPI_Request> sent;
+    if (me == 0)
+        for (int j = 0; j <= n; ++j)
+            MPI_Isend(augmented_host + j, 1, column, j % members, j, MPI_COMM_WORLD,
+                      &sent.emplace_back());
+    for (int c = 0; c < h.held(); ++c)
+        MPI_Recv(mine.data() + std::size_t(c) * n, n, MPI_DOUBLE, 0, me + c * members,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Waitall(int(sent.size()), sent.data(), MPI_STATUSES_IGNORE);
+    MPI_Type_free(&column);
 
     double *columns = nullptr, *message = nullptr; // of this rank's device, whichever that is
     check(cudaMalloc(&columns, (mine.size() + 1) * sizeof(double)), "cudaMalloc");
@@ -287,14 +288,9 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
             pick<false><<<1, wide>>>(h.column(k), n, k, message);
             check(cudaMemcpy(travelling.data(), message, bytes, cudaMemcpyDefault), "down");
         }
-        // From hand to hand, in a ring that ends before the owner.
-        if (me != owner) {
-            MPI_Recv(travelling.data(), n + 1, MPI_DOUBLE, (me + members - 1) % members, k,
-                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Bcast(travelling.data(), n + 1, MPI_DOUBLE, owner, MPI_COMM_WORLD);
+        if (me != owner)
             check(cudaMemcpy(message, travelling.data(), bytes, cudaMemcpyDefault), "up");
-        }
-        if (const int next = (me + 1) % members; next != owner)
-            MPI_Send(travelling.data(), n + 1, MPI_DOUBLE, next, k, MPI_COMM_WORLD);
         const int first = h.held_before(k + 1);
         if (first < h.held()) update<false><<<h.held() - first, wide>>>(h, k, first, message);
         check_launch("update");
