@@ -11,8 +11,8 @@
 
 namespace grading {
 
-// All but expect_scratch_for_many and the last four leave a case open on a GPU, where the simulator
-// has judged it.
+// All but expect_scratch_for_many and the last three leave a case open on a GPU, where the
+// simulator has judged it.
 
 // Returns the counters of each rank for `call`, which makes one CALL on ranks.
 std::vector<counted> count_ranks(const std::function<void()> &call);
@@ -57,10 +57,6 @@ std::uint64_t bytes_stored_by_kernels();
 // On the simulator: true if the last CALL launched a kernel, or was refused a launch. A GPU does
 // not say: true.
 bool kernels_launched();
-
-// On the simulator: true if a launch of the last CALL, by the host or a kernel, was refused. A GPU
-// does not say: true.
-bool launch_was_refused();
 
 // Hint for a missing result if no counters tell what kernels did.
 inline constexpr const char *does_a_kernel_write =

@@ -105,8 +105,6 @@ bool kernels_launched()
            !current_case().refused_launch.empty();
 }
 
-bool launch_was_refused() { return !counters_known() || !current_case().refused_launch.empty(); }
-
 std::span<const std::uint64_t> returned_by_ranks() { return counters().results_of_ranks; }
 
 } // namespace grading

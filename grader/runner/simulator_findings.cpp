@@ -74,8 +74,9 @@ std::string as_sentence(std::string text)
 // Where the access went: in shared memory the element, if the source tells how large it is.
 std::string place_in_words(const simulator_finding &f)
 {
-    if (static_cast<simulator::location>(f.place) != simulator::location::shared || !f.array[0])
-        return f.where;
+    const bool shared = static_cast<simulator::location>(f.place) == simulator::location::shared;
+    // Where it goes on to say how many bytes are written, it stays in bytes.
+    if (!shared || !f.array[0] || !std::string_view(f.where).ends_with(')')) return f.where;
     const std::size_t bytes = shared_element_bytes(submission_source(), f.array);
     return bytes == 0 ? f.where
                       : fmt::format("`{}[{}]` in shared memory", f.array, f.distance / bytes);

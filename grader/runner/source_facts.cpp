@@ -63,7 +63,7 @@ std::size_t size_of(std::string_view type)
     return bytes * static_cast<std::size_t>(lanes - '0');
 }
 
-// What one declaration behind __shared__ says about an array.
+// An array as one declaration behind __shared__ states it.
 struct declared {
     bool there = false;
     std::size_t element_bytes = 0; // 0: not known, or not of one dimension
