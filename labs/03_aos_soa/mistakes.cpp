@@ -2,8 +2,11 @@
 #include "mistakes.hpp"
 #include "oracle.hpp"
 
+#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <string>
 
 using namespace grading;
@@ -112,6 +115,21 @@ std::vector<misconception<float>> wrong_distances(const floats &given, layout fo
     return known;
 }
 
+std::vector<misconception<float>> wrong_choices(const floats &given, layout form, float3 centre,
+                                                const numbers &chosen,
+                                                const std::vector<double> &distances)
+{
+    std::vector<misconception<float>> known = wrong_distances(given, form, centre, chosen);
+    known.push_back({"These are the first particles, not those that `which` names.",
+                     "out[j] is for particle which[j].", [&chosen, &distances] {
+                         floats first(chosen.size());
+                         for (std::size_t j = 0; j < first.size(); ++j)
+                             first[j] = static_cast<float>(distances[j % distances.size()]);
+                         return first;
+                     }});
+    return known;
+}
+
 // For a conversion of `given`.
 std::vector<misconception<float>> wrong_conversions(const floats &given)
 {
@@ -137,4 +155,23 @@ std::vector<misconception<float>> wrong_transposes(const floats &in, int rows, i
              return out;
          }},
     };
+}
+
+// NaN looks alike whatever its bits.
+static std::string shown_bits(float x)
+{
+    char bits[16];
+    std::snprintf(bits, sizeof bits, " (0x%08x)", std::bit_cast<std::uint32_t>(x));
+    return show_element(x) + bits;
+}
+
+void expect_bits(const output<float> &got, const floats &want)
+{
+    for (std::size_t i = 0; i < want.size(); ++i)
+        expect(std::bit_cast<std::uint32_t>(got[i]) == std::bit_cast<std::uint32_t>(want[i]),
+               verdict::WRONG_ANSWER,
+               "Element " + std::to_string(i) + " is " + shown_bits(got[i]) + ", and should be " +
+                   shown_bits(want[i]) + ", bit by bit.",
+               "Copy the floats without computing with them: load and store them as they are. A "
+               "texture, too, alters the bits of a NaN.");
 }

@@ -4,6 +4,7 @@
 #include "grader/grading.hpp"
 #include "lab.hpp"
 
+#include <cstddef>
 #include <vector>
 
 using floats = std::vector<float>;
@@ -18,6 +19,13 @@ std::vector<grading::misconception<float>> wrong_drifts(const floats &given, lay
 // Distances of the particles in `chosen`, in that order.
 std::vector<grading::misconception<float>> wrong_distances(const floats &given, layout form,
                                                            float3 centre, const numbers &chosen);
+// The same for distance_some; `distances` are those of all particles.
+std::vector<grading::misconception<float>> wrong_choices(const floats &given, layout form,
+                                                         float3 centre, const numbers &chosen,
+                                                         const std::vector<double> &distances);
 // `given`: the particles in the layout to convert from.
 std::vector<grading::misconception<float>> wrong_conversions(const floats &given);
 std::vector<grading::misconception<float>> wrong_transposes(const floats &in, int rows, int cols);
+
+// Ends the case unless these are the same bit by bit: NaN equals nothing.
+void expect_bits(const grading::output<float> &got, const floats &want);

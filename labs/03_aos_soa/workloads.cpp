@@ -1,0 +1,335 @@
+// Makes the inputs and workloads of lab 03: particles in either layout, and a matrix to transpose.
+#include "workloads.hpp"
+#include "oracle.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+using namespace grading;
+
+floats random_particles(int n) { return random_floats(std::size_t(n) * fields); }
+
+numbers random_numbers(int k, int n) { return random_ints(std::size_t(k), 0, n - 1); }
+
+floats in_sixteenths(std::size_t particles)
+{
+    floats aos = random_floats(particles * fields, -8, 8);
+    for (float &value : aos) value = std::round(value * 16) / 16;
+    return aos;
+}
+
+floats any_bits(std::size_t particles)
+{
+    floats values(particles * fields);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = std::bit_cast<float>(static_cast<std::uint32_t>(random_source()()) &
+                                         (i % 3 == 0 ? 0x807fffffu : 0xffffffffu));
+    return values;
+}
+
+floats with_one_at(float3 centre, floats aos)
+{
+    const std::size_t i = aos.size() / fields / 2 * fields;
+    aos[i + field_x] = centre.x, aos[i + field_y] = centre.y, aos[i + field_z] = centre.z;
+    return aos;
+}
+
+float3 random_place(float max)
+{
+    floats at = random_floats(3, -max, max);
+    return {at[0], at[1], at[2]};
+}
+
+// On a GPU seven sets of arguments for two workers fit the device. A multiple of 32, so that every
+// column begins at a sector, and no whole number of blocks, so that who drops the tail is not
+// timed.
+int raced_particles()
+{
+    if (simulated()) return 12000;
+    double most =
+        std::min(double(1 << 24), double(device().memory_bytes) / (128 * sizeof(particle)));
+    return static_cast<int>(most) / 4096 * 4096 - 96;
+}
+
+int raced_choices() { return raced_particles() / 16 - 35; }
+
+int raced_conversions() // two arrays of particles: half as many
+{
+    return simulated() ? 5984 : (raced_particles() + 96) / 2 - 96;
+}
+
+// Multiples of a tile, so that rows begin at sectors; powers of two would hide nothing either, but
+// some memories deal badly with them.
+static int raced_rows() { return simulated() ? 96 : 32 * 257; }
+static int raced_cols() { return simulated() ? 160 : 32 * 129; }
+int raced_elements() { return raced_rows() * raced_cols(); }
+
+// In [-1, 1), by its number: what a call must leave alone can be checked without a copy.
+static float value_of(std::uint64_t seed, std::uint64_t number)
+{
+    std::uint64_t h = (seed + number) * 0x9e3779b97f4a7c15u;
+    h = (h ^ (h >> 32)) * 0xd6e8feb86659fd93u;
+    return static_cast<float>(h >> 40) * 0x1p-23f - 1;
+}
+
+// Returns a stretch of `values` somewhere.
+template <class T> static std::span<T> stretch_of(std::vector<T> &values, std::mt19937_64 &random)
+{
+    std::size_t count = std::min<std::size_t>(values.size(), 4096);
+    return std::span(values).subspan(random() % (values.size() - count + 1), count);
+}
+
+// New values for a stretch of `values`.
+static std::span<std::byte> renew(floats &values, std::mt19937_64 &random)
+{
+    std::span<float> stretch = stretch_of(values, random);
+    fill_random(stretch, random);
+    return std::as_writable_bytes(stretch);
+}
+
+namespace {
+
+// Many particles in a layout. Only x is kept beside them.
+class crowd {
+public:
+    crowd(std::mt19937_64 &random, layout form, int n)
+        : form_(form), seed_(random()), n_(static_cast<std::size_t>(n)), x_(n_)
+    {
+        for_all(n_, [this](std::size_t i) {
+            x_[i] = field_of(i, field_x);
+            return true;
+        });
+    }
+    std::size_t size() const { return n_; }
+    std::size_t at(std::size_t i, int f) const
+    {
+        return form_ == layout::aos ? fields * i + std::size_t(f) : n_ * std::size_t(f) + i;
+    }
+    float field_of(std::size_t i, int f) const
+    {
+        return value_of(seed_, fields * i + std::size_t(f));
+    }
+    float x(std::size_t i) const { return x_[i]; }
+    floats lie() const
+    {
+        floats values(fields * n_);
+        for_all(n_, [&](std::size_t i) {
+            for (int f = 0; f < fields; ++f) values[at(i, f)] = field_of(i, f);
+            return true;
+        });
+        return values;
+    }
+    // New places for a stretch of particles, in `values` too; returns the floats that hold them.
+    std::span<float> renew(floats &values, std::mt19937_64 &random)
+    {
+        std::span<float> places = stretch_of(x_, random);
+        fill_random(places, random);
+        const auto first = std::size_t(places.data() - x_.data());
+        for (std::size_t i = first; i < first + places.size(); ++i) values[at(i, field_x)] = x_[i];
+        std::size_t stride = form_ == layout::aos ? fields : 1;
+        return std::span(values).subspan(at(first, field_x), places.size() * stride);
+    }
+
+private:
+    layout form_;
+    std::uint64_t seed_;
+    std::size_t n_;
+    floats x_;
+};
+
+class drifting : public workload {
+public:
+    drifting(std::mt19937_64 &random, layout form)
+        : crowd_(random, form, raced_particles()), particles_(0)
+    {
+        particles_ = changed_in_place(crowd_.lie());
+        if (form == layout::soa) particles_.count = crowd_.size(); // x is all that changes
+    }
+    const char *function() const override { return "drift"; }
+    std::vector<argument> arguments() override
+    {
+        return remote<decltype(drift)>::arguments(particles_, int(crowd_.size()), dt);
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        crowd_.renew(particles_.values, random);
+        for_all(crowd_.size(), [this](std::size_t i) {
+            particles_.values[crowd_.at(i, field_x)] = crowd_.x(i);
+            return true;
+        });
+        return {}; // what is changed in place is restored
+    }
+    void check() override
+    {
+        // In columns, the benchmark on a GPU has seen that all but x is as it was.
+        const bool x_alone = !simulated() && particles_.count < particles_.size();
+        if (for_all(crowd_.size(), [this, x_alone](std::size_t i) {
+                bool all = right(i, field_x);
+                for (int f = 0; f < fields && !x_alone; ++f) all &= right(i, f);
+                return all;
+            }))
+            return;
+        bool none = for_all(crowd_.size(),
+                            [this](std::size_t i) { return value(i, field_x) == crowd_.x(i); });
+        expect(!none, verdict::NOT_WRITTEN, "drift returned, and every particle is where it was.",
+               "Does a kernel run at all, and does it write its result?");
+        for (std::size_t i = 0; i < crowd_.size(); ++i)
+            for (int f = 0; f < fields; ++f)
+                expect(right(i, f), verdict::WRONG_ANSWER,
+                       "Of " + std::to_string(crowd_.size()) + " particles, field " +
+                           std::to_string(f) + " of particle " + std::to_string(i) + " is " +
+                           show_element(value(i, f)) + " and should be " +
+                           show_element(static_cast<float>(want(i, f))) + ".",
+                       "The smaller cases are right, so look for what only many particles have: "
+                       "many blocks, and indices beyond a million.");
+    }
+    double bytes() const override { return 12.0 * double(crowd_.size()); }
+    bool restored_for_naive() const override { return false; } // a step is a step, from anywhere
+
+private:
+    static constexpr float dt = 0.125f;
+    float value(std::size_t i, int f) const { return particles_.values[crowd_.at(i, f)]; }
+    double want(std::size_t i, int f) const
+    {
+        if (f != field_x) return crowd_.field_of(i, f);
+        return crowd_.x(i) + double(crowd_.field_of(i, field_vx)) * dt;
+    }
+    bool right(std::size_t i, int f) const
+    {
+        if (f != field_x) return value(i, f) == crowd_.field_of(i, f);
+        return within(value(i, f), want(i, f), 2, 1 + dt); // fields are in [-1, 1)
+    }
+
+    crowd crowd_;
+    output<float> particles_;
+};
+
+// Measures the distances of all particles, or of one in sixteen.
+class measuring : public workload {
+public:
+    measuring(std::mt19937_64 &random, layout form, task what)
+        : what_(what), crowd_(random, form, raced_particles()), particles_(crowd_.lie()), out_(0)
+    {
+        if (some()) which_.resize(raced_choices());
+        draw(which_, random);
+        out_ = output<float>(some() ? which_.size() : crowd_.size());
+    }
+    const char *function() const override { return some() ? "distance_some" : "distance_all"; }
+    std::vector<argument> arguments() override
+    {
+        int n = static_cast<int>(crowd_.size());
+        if (!some()) return remote<decltype(distance_all)>::arguments(particles_, n, centre, out_);
+        return remote<decltype(distance_some)>::arguments(particles_, n, centre, which_,
+                                                          int(which_.size()), out_);
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        if (!some()) return {std::as_writable_bytes(crowd_.renew(particles_, random))};
+        std::span<int> stretch = stretch_of(which_, random);
+        draw(stretch, random);
+        return {std::as_writable_bytes(stretch)};
+    }
+    void check() override
+    {
+        auto right = [this](std::size_t j) { return within(out_.values[j], want(j), 3, want(j)); };
+        if (for_all(out_.size(), right)) return;
+        std::vector<double> all(out_.size());
+        for (std::size_t j = 0; j < all.size(); ++j) all[j] = want(j);
+        expect_close(out_, all, 3, all);
+    }
+    double bytes() const override { return (some() ? 20.0 : 16.0) * double(out_.size()); }
+
+private:
+    static constexpr float3 centre = {0.25f, -1.5f, 0.75f};
+    bool some() const { return what_ == task::distance_some; }
+    void draw(std::span<int> numbers, std::mt19937_64 &random) const
+    {
+        for (int &i : numbers) i = static_cast<int>(random() % crowd_.size());
+    }
+    double want(std::size_t j) const
+    {
+        std::size_t i = some() ? static_cast<std::size_t>(which_[j]) : j;
+        double x = double(crowd_.x(i)) - centre.x;
+        double y = double(crowd_.field_of(i, field_y)) - centre.y;
+        double z = double(crowd_.field_of(i, field_z)) - centre.z;
+        return std::sqrt(x * x + y * y + z * z);
+    }
+
+    task what_;
+    crowd crowd_;
+    floats particles_;
+    numbers which_;
+    output<float> out_;
+};
+
+// A matrix and its transpose, as particles of either layout are one of each other.
+class transposing : public workload {
+public:
+    transposing(std::mt19937_64 &random, transposition what)
+        : what_(what),
+          rows_(what == transposition::to_aos   ? fields
+                : what == transposition::to_soa ? raced_conversions()
+                                                : raced_rows()),
+          cols_(what == transposition::to_aos   ? raced_conversions()
+                : what == transposition::to_soa ? fields
+                                                : raced_cols()),
+          in_(std::size_t(rows_) * cols_),
+          out_(in_.size())
+    {
+        fill_random(in_, random);
+    }
+    const char *function() const override
+    {
+        return what_ == transposition::to_aos   ? "to_aos"
+               : what_ == transposition::to_soa ? "to_soa"
+                                                : "transpose";
+    }
+    std::vector<argument> arguments() override
+    {
+        if (what_ == transposition::plain)
+            return remote<decltype(transpose)>::arguments(in_, out_, rows_, cols_);
+        return remote<decltype(to_soa)>::arguments(in_, out_, raced_conversions()); // to_aos, too
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        return {renew(in_, random)};
+    }
+    void check() override
+    {
+        const std::size_t height = std::size_t(rows_), width = std::size_t(cols_);
+        if (for_all(in_.size(), [&](std::size_t i) {
+                return out_.values[i % width * height + i / width] == in_[i];
+            }))
+            return;
+        expect_equal(out_, oracle::transpose(in_, rows_, cols_), {width, height});
+    }
+    double bytes() const override { return 8.0 * double(in_.size()); }
+
+private:
+    transposition what_;
+    int rows_, cols_;
+    floats in_;
+    output<float> out_;
+};
+
+} // namespace
+
+make_workload particles_in(layout form, task what)
+{
+    return [=](std::mt19937_64 &random) -> std::unique_ptr<workload> {
+        if (what == task::drift) return std::make_unique<drifting>(random, form);
+        return std::make_unique<measuring>(random, form, what);
+    };
+}
+
+make_workload matrix_for(transposition what)
+{
+    return [=](std::mt19937_64 &random) { return std::make_unique<transposing>(random, what); };
+}

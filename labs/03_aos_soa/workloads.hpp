@@ -1,0 +1,31 @@
+// Inputs and workloads of lab 03.
+#pragma once
+
+#include "mistakes.hpp"
+
+#include <cstddef>
+
+floats random_particles(int n);
+// By which several arrays are told apart: sixteenths have exact squares.
+floats in_sixteenths(std::size_t particles);
+// All bits that a float may have, also those of no number.
+floats any_bits(std::size_t particles);
+// One of them is where the distances are measured from: what divides by its distance shows.
+floats with_one_at(float3 centre, floats aos);
+float3 random_place(float max);
+numbers random_numbers(int k, int n);
+
+// The functions whose particles lie as the submission chose.
+enum class task { drift, distance_all, distance_some };
+
+// Sizes of timed and counted calls: particles; those of them that distance_some gets; particles
+// to convert; and elements of the matrix to transpose.
+int raced_particles();
+int raced_choices();
+int raced_conversions();
+int raced_elements();
+
+grading::make_workload particles_in(layout form, task what);
+
+enum class transposition { plain, to_soa, to_aos };
+grading::make_workload matrix_for(transposition what);
