@@ -181,6 +181,14 @@ std::string moved_from(const job &j, const std::string &message)
     return {};
 }
 
+// True if the file is a rung of the lab's ladder.
+bool is_rung(const job &j)
+{
+    return std::ranges::any_of(j.request.of->rungs, [&](const std::string &name) {
+        return j.shown == j.tools.shown(j.tools.source(*j.request.of, name));
+    });
+}
+
 refusal missing_function(const job &j, const std::string &said)
 {
     const lab &l = *j.request.of;
@@ -197,6 +205,12 @@ refusal missing_function(const job &j, const std::string &said)
         message = line.substr(at);
         break;
     }
+    if (is_rung(j))
+        return {verdict::BUILD_FAILED, message,
+                "the file is a rung of the ladder and has what it lacks from the rung below, which "
+                "only the build links: ./workbook demo " +
+                    number_of(l.name),
+                said};
     return {verdict::BUILD_FAILED, message,
             "copy its declaration from lab.hpp and write its body" + moved_from(j, message), said};
 }

@@ -197,6 +197,17 @@ TEST_CASE("a missing contract function is named")
     }
 }
 
+TEST_CASE("a rung graded by itself is told that the rung below has what it lacks")
+{
+    built_project p;
+    p.tools.labs[0].rungs = {"1_first"};
+    built_submission b =
+        p.build_at(p.put("solutions/02_scaling/1_first.cu", "#include \"lab.hpp\"\n"));
+    CHECK(b.verdict == verdict::BUILD_FAILED);
+    CHECK(b.message == "lab.hpp declares scale(float*, int); 1_first.cu does not define it");
+    CHECK_MESSAGE(contains(b.hint, "./workbook demo 02"), b.hint);
+}
+
 TEST_CASE("of the compiler's warnings those are kept that a wrong answer may come from")
 {
     const std::string read = "stub.cu(8): warning #20091-D: a __constant__ variable \"factor\" "
