@@ -206,11 +206,12 @@ refusal missing_function(const job &j, const std::string &said)
         break;
     }
     if (is_rung(j))
-        return {verdict::BUILD_FAILED, message,
-                "the file is a rung of the ladder and has what it lacks from the rung below, which "
-                "only the build links: ./workbook demo " +
-                    number_of(l.name),
-                said};
+        return {
+            verdict::BUILD_FAILED, message,
+            "the file is a rung of the ladder: what it lacks is in the rung below, over which the "
+            "build links it; to grade the ladder: ./workbook demo " +
+                number_of(l.name),
+            said};
     return {verdict::BUILD_FAILED, message,
             "copy its declaration from lab.hpp and write its body" + moved_from(j, message), said};
 }
