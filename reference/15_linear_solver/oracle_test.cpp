@@ -45,6 +45,7 @@ TEST_CASE("oracle: solutions that go wrong")
     CHECK(oracle::eliminate(system, 2) == doubles{3, 2});
     CHECK(oracle::eliminate(system, 2, oracle::way::not_substituted) == doubles{5, 2});
     CHECK(oracle::eliminate(system, 2, oracle::way::right_side_left_out) == doubles{1.5, 2.5});
-    CHECK(oracle::eliminate({1, 4, 9, 2, 1, 4}, 2, oracle::way::any_row) !=
-          oracle::eliminate({1, 4, 9, 2, 1, 4}, 2));
+    doubles larger_above{2, 4, 8, 1, 3, 5}; // 4, in a row that had its pivot, and 1 below it
+    CHECK(oracle::eliminate(larger_above, 2) == doubles{2, 1});
+    CHECK(oracle::eliminate(larger_above, 2, oracle::way::any_row) != doubles{2, 1});
 }
