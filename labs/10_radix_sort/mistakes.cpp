@@ -1,0 +1,313 @@
+// Tells wrong answers of lab 10 from their causes: a sort by other parts of the keys, or of pieces.
+#include "mistakes.hpp"
+#include "oracle.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace grading;
+
+void explain_sorting(const std::string &function)
+{
+    hint_another_order("Each pass must leave keys of the same digit in the order in which it found "
+                       "them: an atomic assigns places in the order of arrival. Count the keys "
+                       "before a key instead.");
+    hint_past_the_end(
+        "Add up the arrays in scratch: does " + function +
+            "_scratch return the bytes of all of them? If it does, a key's place is too large: "
+            "print, for one key, how many there are of smaller digits, of its own in earlier "
+            "tiles, and before it in its tile. Do counting and placing use the same digit, and is "
+            "a count read where it was written?",
+        "scratch");
+    hint_one_place("Each key of a pass needs a place of its own: behind all keys of smaller "
+                   "digits, all of its own digit in earlier tiles, however many tiles there are, "
+                   "and those of its digit before it in its tile; only lanes whose digits agree in "
+                   "every bit are peers. Print these numbers for two keys with the same place: "
+                   "which is wrong?");
+    hint_unwritten("In which array should this element be, keys or values or counts? A value goes "
+                   "where its key goes, but in the array of values; and all counts of all tiles "
+                   "are written before they are added up.");
+    // The host may add up counts of digits: 256 in each of 4 passes, for many tiles more.
+    host_may_steer(0.5, 4 * 256 * sizeof(unsigned));
+}
+
+template <class T, class K> static std::vector<T> sorted_by(std::vector<T> keys, K part)
+{
+    std::stable_sort(keys.begin(), keys.end(), [part](T x, T y) { return part(x) < part(y); });
+    return keys;
+}
+
+// Sorts each piece by itself.
+template <class K> static uints pieces_by(const uints &keys, std::size_t piece, K part)
+{
+    uints sorted;
+    for (std::size_t first = 0; first < keys.size(); first += piece) {
+        auto from = keys.begin() + std::ptrdiff_t(first);
+        auto to = from + std::ptrdiff_t(std::min(piece, keys.size() - first));
+        uints one = sorted_by(uints(from, to), part);
+        sorted.insert(sorted.end(), one.begin(), one.end());
+    }
+    return sorted;
+}
+template <class K> static auto pieces_sorted(const uints &keys, std::size_t piece, K part)
+{
+    return [&keys, piece, part] { return pieces_by(keys, piece, part); };
+}
+
+// For the parts of keys that mistakes sort by.
+static auto lower(int bits)
+{
+    return [bits](unsigned key) { return key & ((1u << bits) - 1); };
+}
+static int with_sign(unsigned key) { return static_cast<int>(key); }
+static unsigned falling(unsigned key) { return ~key; }
+
+// Bit 0 as bit 31, and so on.
+static unsigned turned_round(unsigned key)
+{
+    unsigned result = 0;
+    for (int bit = 0; bit < 32; ++bit) result = result << 1 | (key >> bit & 1);
+    return result;
+}
+
+// After passes over digits of some bits, each of which is stable or else turns round what is equal.
+static uints after_passes(uints keys, int bits, bool highest_first, bool stable)
+{
+    for (int pass = 0; pass < 32 / bits; ++pass) {
+        int shift = highest_first ? 32 - bits - pass * bits : pass * bits;
+        if (!stable) std::reverse(keys.begin(), keys.end());
+        keys = sorted_by(keys, [=](unsigned key) { return key >> shift & ((1u << bits) - 1); });
+    }
+    return keys;
+}
+
+// By which bits of their keys `got` is sorted, if it is by some of them. From the highest bit down:
+// whichever never falls between neighbours that the bits above leave equal.
+static unsigned sorting_bits(const uints &got)
+{
+    unsigned bits = 0;
+    for (unsigned bit = 1u << 31; bit != 0; bit /= 2) {
+        bool falls = false;
+        for (std::size_t i = 1; i < got.size() && !falls; ++i)
+            falls = ((got[i - 1] ^ got[i]) & bits) == 0 && (got[i - 1] & ~got[i] & bit) != 0;
+        if (!falls) bits |= bit;
+    }
+    return bits;
+}
+
+// "bits 3, 7 and 11", or of more the first and how many there are.
+static std::string names_of(unsigned bits)
+{
+    std::string names = std::popcount(bits) == 1 ? "bit " : "bits ";
+    int named = 0, all = std::popcount(bits);
+    for (int bit = 0; bit < 32; ++bit) {
+        if ((bits >> bit & 1) == 0) continue;
+        if (named == 4 && all > 5) return names + " and " + std::to_string(all - named) + " others";
+        names += (named == 0 ? "" : named + 1 == all ? " and " : ", ") + std::to_string(bit);
+        ++named;
+    }
+    return names;
+}
+
+// Sorted without regard to some bits, or in pieces of a number of keys each.
+static misconception<unsigned> bits_left_out(const output<unsigned> &got, const uints &before,
+                                             std::size_t piece)
+{
+    unsigned bits = ~0u;
+    for (std::size_t first = 0; first < got.size(); first += piece) {
+        auto from = got.values.begin() + std::ptrdiff_t(first);
+        auto to = from + std::ptrdiff_t(std::min(piece, got.size() - first));
+        if (!std::is_sorted(from, to)) bits &= sorting_bits(uints(from, to));
+    }
+    return {"The keys are sorted as if they did not have all their bits: " + names_of(~bits) +
+                (std::popcount(~bits) == 1 ? " plays" : " play") + " no part in it.",
+            "There are 32 bits, 0 to 31, and each must be used once: does a digit have all of its "
+            "bits, and do the passes cover all digits?",
+            pieces_sorted(before, piece, [bits](unsigned key) { return key & bits; })};
+}
+
+// Right as far as the highest digit goes: of 8 bits, or of 4.
+static misconception<unsigned> by_highest_digit(const output<unsigned> &got, int bits)
+{
+    return {
+        "The keys are in order by their highest " + std::to_string(bits) +
+            " bits, but keys that share these bits are not.",
+        "A pass must leave keys of the same digit in the order in which it found them. Which keys "
+        "does your pass count as before a key? They must be those at smaller indices: do the "
+        "tiles, then the warps, the rows and the lanes go through the keys in memory order?",
+        [&got, bits] {
+            auto digits_fall = [bits](unsigned x, unsigned y) {
+                return x >> (32 - bits) > y >> (32 - bits);
+            };
+            const uints &keys = got.values;
+            bool rise = std::adjacent_find(keys.begin(), keys.end(), digits_fall) == keys.end();
+            bool several =
+                !keys.empty() && keys.front() >> (32 - bits) != keys.back() >> (32 - bits);
+            return rise && several ? keys : uints();
+        }};
+}
+
+template <class T> static bool same_elements(std::vector<T> x, std::vector<T> y)
+{
+    std::sort(x.begin(), x.end());
+    std::sort(y.begin(), y.end());
+    return x == y;
+}
+
+template <class T> static misconception<T> lost(const output<T> &got, const std::vector<T> &before)
+{
+    return {"Some elements are lost, and others are there more than once.",
+            "Every element must get a place of its own: are there two with the same place, or "
+            "does an element count itself?",
+            [&] { return same_elements(got.values, before) ? std::vector<T>() : got.values; }};
+}
+
+// The elements that were given, where nothing else is known.
+template <class T>
+static misconception<T> out_of_order(const output<T> &got, const std::vector<T> &before)
+{
+    return {"All of them are there, but not in order.",
+            "Take two neighbours that are in the wrong order and follow them on paper: which bit "
+            "separates them, and what do the passes after it do?",
+            [&] { return same_elements(got.values, before) ? got.values : std::vector<T>(); }};
+}
+
+static const char *const all_bits = "There are 32 bits, 0 to 31.";
+static const char *const no_sign =
+    "A key whose bit 31 is set is a large number, not a negative one.";
+static const char *const smallest_first = "The smallest comes first.";
+
+std::vector<misconception<unsigned>> wrong_orders(const output<unsigned> &got, const uints &before)
+{
+    if (!got.again.empty()) return {}; // right once, then not: chance, not a misconception
+    auto by = [&before](auto part) { return pieces_sorted(before, before.size(), part); };
+    auto passes = [&before](int bits, bool highest_first, bool stable) {
+        return [&before, bits, highest_first, stable] {
+            return after_passes(before, bits, highest_first, stable);
+        };
+    };
+    const std::string from_the_top = "The passes went from the highest digit to the lowest.",
+                      lowest_first = "A later pass must not undo an earlier one: the lowest digit "
+                                     "comes first, and the highest last.",
+                      turned = "Keys with the same digit have changed their order in each pass.",
+                      keep_order = "Equal digits must stay in order: count only the keys before a "
+                                   "key, in earlier tiles, warps, rows and lanes.",
+                      missing = " bits only: as if the last pass were missing.",
+                      even = "Is the number of passes odd, so that the last result is still in "
+                             "scratch? Are there as many passes as digits?";
+    std::vector<misconception<unsigned>> known = {
+        {"The keys are sorted as if they had a sign.", no_sign, by(with_sign)},
+        {"The keys are sorted by their lower 31 bits: bit 31 is left out.", all_bits,
+         by(lower(31))},
+        {"The keys are sorted by their lower 16 bits only.",
+         "There are 32 bits: 8 digits of 4, or 4 of 8.", by(lower(16))},
+        {"The largest comes first.", smallest_first, by(falling)},
+        {"The keys are sorted by their lower 28" + missing, even, by(lower(28))},
+        {"The keys are sorted by their lower 24" + missing, even, by(lower(24))},
+        {from_the_top, lowest_first, passes(4, true, true)},
+        {from_the_top, lowest_first, passes(8, true, true)},
+        {"The passes went from the highest bit to the lowest.",
+         "A later pass must not undo an earlier one: the lowest bit comes first, and the highest "
+         "last.",
+         by(turned_round)},
+        {turned, keep_order, passes(4, false, false)},
+        {turned, keep_order, passes(8, false, false)},
+    };
+    for (std::size_t piece = 32; piece < before.size() && piece <= 16384; piece *= 2)
+        known.push_back({"Each piece of " + std::to_string(piece) + " keys is sorted by itself.",
+                         "All keys with a smaller digit come before a key, even those of later "
+                         "tiles: scan the counts digit by digit, and for each digit tile by tile.",
+                         pieces_sorted(before, piece, std::identity())});
+    known.push_back(bits_left_out(got, before, std::max<std::size_t>(1, before.size())));
+    known.push_back(lost(got, before));
+    for (int bits : {8, 4}) known.push_back(by_highest_digit(got, bits));
+    known.push_back(out_of_order(got, before));
+    return known;
+}
+
+std::vector<misconception<unsigned>> wrong_runs(const output<unsigned> &got, const uints &before)
+{
+    auto by = [&before](auto part) { return pieces_sorted(before, 32, part); };
+    return {
+        {"Each run is sorted, but by its lower 31 bits: bit 31 is left out.", all_bits,
+         by(lower(31))},
+        {"The runs are sorted as if the keys had a sign.", no_sign, by(with_sign)},
+        {"The votes went from the highest bit to the lowest.",
+         "A later vote outweighs an earlier one: begin with bit 0 and end with bit 31.",
+         by(turned_round)},
+        {"The last run, which has fewer than 32 keys, is not sorted.",
+         "All 32 lanes must vote: give those without a key one that goes last.",
+         [&before] {
+             uints keys = oracle::sort_warps(before);
+             auto whole = std::ptrdiff_t(before.size() / 32 * 32);
+             std::copy(before.begin() + whole, before.end(), keys.begin() + whole);
+             return keys;
+         }},
+        {"The largest of each run comes first.", smallest_first, by(falling)},
+        {"All keys are sorted, over the ends of their runs.", "Each run of 32 is sorted by itself.",
+         [&before] { return oracle::radix_sort(before); }},
+        bits_left_out(got, before, 32),
+        lost(got, before),
+        out_of_order(got, before),
+    };
+}
+
+std::vector<misconception<float>> wrong_floats(const output<float> &got, const floats &before)
+{
+    if (!got.again.empty()) return {};
+    auto by = [&before](auto part) { return [&before, part] { return sorted_by(before, part); }; };
+    return {
+        {"The keys are sorted by their bits, as if these were whole numbers without a sign.",
+         "Bit 31 is the sign: flip bits so that negative numbers come first, and the largest of "
+         "them last.",
+         by([](float key) { return std::bit_cast<std::uint32_t>(key); })},
+        {"Negative keys come first, but among them the order is reversed.",
+         "The larger the pattern of a negative number, the smaller the number: flip all of its "
+         "bits, not the sign alone.",
+         by([](float key) { return std::bit_cast<std::int32_t>(key); })},
+        {"The largest comes first.", smallest_first, by([](float key) { return -key; })},
+        {"The positive keys come first and then the negative ones, both in order.",
+         "Bit 31, too, has to be flipped, in positive keys and in negative ones: it is part of the "
+         "last digit, and negative keys come first.",
+         by([](float key) { return std::pair(std::signbit(key), key); })},
+        {"The keys are sorted by their whole parts alone.",
+         "A conversion to an integer rounds. Take the digits from the float's bits: "
+         "__float_as_uint, or a pointer to unsigned.",
+         by([](float key) { return std::trunc(std::clamp(key, -0x1p31f, 0x1p31f)); })},
+        lost(got, before),
+        out_of_order(got, before),
+    };
+}
+
+std::vector<misconception<unsigned>>
+wrong_values(const output<unsigned> &got, const oracle::pairs &before, const oracle::pairs &want)
+{
+    // True if each value is among those of its key.
+    auto with_its_key = [&got, &want] {
+        uints found = got.values, right = want.values;
+        for (std::size_t first = 0, last; first < right.size(); first = last) {
+            for (last = first; last < right.size() && want.keys[last] == want.keys[first];) ++last;
+            std::sort(found.begin() + std::ptrdiff_t(first), found.begin() + std::ptrdiff_t(last));
+            std::sort(right.begin() + std::ptrdiff_t(first), right.begin() + std::ptrdiff_t(last));
+        }
+        return found == right;
+    };
+    return {
+        {"The values are where they were.", "A value goes where its key goes, in every pass.",
+         [&before] { return before.values; }},
+        {"The values are sorted by themselves.", "A value goes where its key goes.",
+         [&before] { return oracle::radix_sort(before.values); }},
+        {"Each value is with its key, but values of equal keys have changed their order.",
+         "Keys of equal digit must stay in order in every pass: an atomic assigns places in the "
+         "order of arrival.",
+         [&got, with_its_key] { return with_its_key() ? got.values : uints(); }},
+        lost(got, before.values),
+    };
+}

@@ -1,0 +1,231 @@
+// Makes the inputs and workloads of lab 10: keys and numbers to sort.
+#include "workloads.hpp"
+#include "lab.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+using namespace grading;
+
+uints random_keys(std::size_t n)
+{
+    uints keys(n);
+    for (unsigned &key : keys) key = static_cast<unsigned>(random_source()());
+    return keys;
+}
+
+uints two_falling()
+{
+    const unsigned low = random_keys(1)[0] / 2;
+    return {low + 1 + random_keys(1)[0] / 2, low};
+}
+
+uints few_keys(std::size_t n, int count)
+{
+    uints some = random_keys(std::size_t(count)), keys(n);
+    for (unsigned &key : keys) key = some[std::size_t(random_between(0, count - 1))];
+    return keys;
+}
+
+uints single_bits(std::size_t n)
+{
+    uints keys(n);
+    unsigned rest = random_keys(1)[0];
+    for (unsigned &key : keys) key = rest ^ 1u << random_between(0, 31);
+    return keys;
+}
+
+// No NaN, and every other pattern of bits as likely as any.
+static float some_number(std::uint32_t bits)
+{
+    constexpr std::uint32_t exponent = 0x7f800000, quiet = 0x40000000;
+    return std::bit_cast<float>((bits & exponent) == exponent ? bits & ~quiet : bits);
+}
+
+floats random_numbers(std::size_t n)
+{
+    floats keys;
+    for (unsigned bits : random_keys(n)) keys.push_back(some_number(bits));
+    return keys;
+}
+
+floats special_numbers(std::size_t n)
+{
+    using limits = std::numeric_limits<float>;
+    floats some = {0.0f,
+                   -0.0f,
+                   limits::infinity(),
+                   -limits::infinity(),
+                   limits::denorm_min(),
+                   -limits::denorm_min(),
+                   limits::max(),
+                   limits::lowest(),
+                   limits::min(),
+                   -limits::min(),
+                   1,
+                   -1,
+                   -2.5f};
+    floats keys;
+    for (std::size_t i = 0; i < n; ++i)
+        keys.push_back(some[std::size_t(random_between(0, int(some.size()) - 1))]);
+    return keys;
+}
+
+std::vector<uints> known_orders(std::size_t n)
+{
+    uints up = random_keys(n);
+    std::sort(up.begin(), up.end());
+    uints down(up.rbegin(), up.rend());
+    return {uints(n, 0xdeadbeef), up, down, few_keys(n, 3)};
+}
+
+// 2^26 keys and a ragged end, where seven times all arrays and naive's scratch fit the device.
+int raced_keys()
+{
+    if (simulated()) return 24000 - 35; // two tiles and more, however large they are
+    double most = std::min(double(1 << 26), double(device().memory_bytes) / 192);
+    return static_cast<int>(most) / 4096 * 4096 - 35;
+}
+
+// Bits in the order of the keys.
+static std::uint32_t turned(unsigned key) { return key; }
+static std::uint32_t turned(float key)
+{
+    auto bits = std::bit_cast<std::uint32_t>(key);
+    return bits >> 31 ? ~bits : bits ^ 0x80000000;
+}
+
+template <class T> static void fill_keys(std::span<T> keys, std::mt19937_64 &random)
+{
+    auto *bytes = reinterpret_cast<unsigned char *>(keys.data());
+    fill_random(std::span(bytes, keys.size_bytes()), random);
+    if constexpr (std::is_same_v<T, float>)
+        for_all(keys.size(), [&](std::size_t i) {
+            keys[i] = some_number(std::bit_cast<std::uint32_t>(keys[i]));
+            return true;
+        });
+}
+
+// Another one for each key, in no order that the old one tells of: an odd factor gives each its
+// own.
+static unsigned other_key(unsigned key, std::uint32_t bits) { return key * (bits << 1 | 1) ^ bits; }
+static float other_key(float key, std::uint32_t bits)
+{
+    return some_number(other_key(std::bit_cast<std::uint32_t>(key), bits));
+}
+
+namespace {
+
+template <class T> class sorting : public workload {
+public:
+    sorting(std::mt19937_64 &random, task what)
+        : what_(what),
+          before_(static_cast<std::size_t>(raced_keys())),
+          keys_(0),
+          values_(0),
+          salt_(static_cast<unsigned>(random()))
+    {
+        fill_keys(std::span(before_), random);
+        keys_ = changed_in_place(before_);
+        if (what == task::pairs) values_ = changed_in_place(uints(before_.size()));
+        set_values();
+    }
+    const char *function() const override
+    {
+        static const char *const names[] = {"sort_warps", "radix_sort", "radix_sort_pairs",
+                                            "radix_sort_floats"};
+        return names[static_cast<int>(what_)];
+    }
+    std::vector<argument> arguments() override
+    {
+        int n = static_cast<int>(before_.size());
+        if constexpr (std::is_same_v<T, float>)
+            return remote<decltype(radix_sort_floats)>::arguments(keys_, n, scratch);
+        else if (what_ == task::runs)
+            return remote<decltype(sort_warps)>::arguments(keys_, n);
+        else if (what_ == task::keys)
+            return remote<decltype(radix_sort)>::arguments(keys_, n, scratch);
+        else
+            return remote<decltype(radix_sort_pairs)>::arguments(keys_, values_, n, scratch);
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        auto bits = static_cast<std::uint32_t>(random());
+        for_all(before_.size(), [&](std::size_t i) {
+            keys_.values[i] = before_[i] = other_key(before_[i], bits);
+            return true;
+        });
+        set_values();
+        return {}; // what is changed in place is restored
+    }
+    void check() override
+    {
+        expect(!std::equal(keys_.values.begin(), keys_.values.end(), before_.begin(), same_bits),
+               verdict::NOT_WRITTEN,
+               std::string(function()) + " returned, and every key is where it was.",
+               "Does a kernel run at all, and does it write its result?");
+        bool right = what_ == task::runs ? sorted_in_runs(keys_.values, before_, 32)
+                                         : in_order() && is_permutation();
+        expect(right, verdict::WRONG_ANSWER,
+               "Of " + std::to_string(before_.size()) + " keys, not all are where they should be" +
+                   (in_order() || what_ == task::runs
+                        ? std::string(what_ == task::pairs ? ", or a value is not." : ".")
+                        : ": they are not in order."),
+               "The smaller cases are right, so look for what only many keys have: many tiles, "
+               "and counts of digits that overflow their type.");
+    }
+    double bytes() const override { return (what_ == task::pairs ? 16 : 8) * double(keys_.size()); }
+
+private:
+    static bool same_bits(T x, T y) { return turned(x) == turned(y); }
+    void set_values() // which element it was, so that the order of equal keys is seen
+    {
+        for_all(values_.size(), [this](std::size_t i) {
+            values_.values[i] = static_cast<unsigned>(i) ^ salt_;
+            return true;
+        });
+    }
+    bool in_order() const
+    {
+        return for_all(before_.size(), [this](std::size_t i) {
+            return i == 0 || turned(keys_[i - 1]) <= turned(keys_[i]);
+        });
+    }
+    // For pairs: the values of equal keys rise, so that none is there twice, and each has its key.
+    bool is_permutation() const
+    {
+        if (what_ != task::pairs)
+            return same_in_any_order(std::as_bytes(std::span(keys_.values)),
+                                     std::as_bytes(std::span(before_)));
+        return for_all(before_.size(), [this](std::size_t i) {
+            std::size_t was = values_[i] ^ salt_;
+            bool rises =
+                i == 0 || !same_bits(keys_[i - 1], keys_[i]) || (values_[i - 1] ^ salt_) < was;
+            return rises && was < before_.size() && same_bits(before_[was], keys_[i]);
+        });
+    }
+
+    task what_;
+    std::vector<T> before_;
+    output<T> keys_;
+    output<unsigned> values_;
+    unsigned salt_;
+};
+
+} // namespace
+
+make_workload sort_many(task what)
+{
+    return [what](std::mt19937_64 &random) -> std::unique_ptr<workload> {
+        if (what == task::numbers) return std::make_unique<sorting<float>>(random, what);
+        return std::make_unique<sorting<unsigned>>(random, what);
+    };
+}
