@@ -7,13 +7,19 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
 #include <fstream>
-#include <iterator>
 #include <set>
 
 namespace grading {
 
 namespace {
+
+// Files that people write are smaller. Beyond, a message does without: a file could keep the grader
+// busy, for each function is searched for the names of all, and one line can have thousands.
+constexpr std::size_t max_source_bytes = std::size_t{256} << 10;
+constexpr std::size_t max_functions = 200, max_body_bytes = std::size_t{1} << 20;
+constexpr std::ptrdiff_t max_declaration = 200; // tokens
 
 bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
@@ -94,7 +100,10 @@ declared declaration_of(const std::vector<std::string_view> &tokens, std::string
 std::string submission_source()
 {
     std::ifstream file(options().source);
-    return {std::istreambuf_iterator<char>(file), {}};
+    std::string text(max_source_bytes + 1, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    return text.size() > max_source_bytes ? std::string() : text;
 }
 
 std::string without_comments(std::string_view source)
@@ -131,7 +140,8 @@ std::size_t shared_element_bytes(std::string_view source, std::string_view array
     std::set<std::size_t> sizes;
     for (auto at = tokens.begin(); at != tokens.end(); ++at) {
         if (*at != "__shared__") continue;
-        const declared d = declaration_of({at + 1, tokens.end()}, array);
+        const auto left = std::min<std::ptrdiff_t>(tokens.end() - (at + 1), max_declaration);
+        const declared d = declaration_of({at + 1, at + 1 + left}, array);
         if (d.there) sizes.insert(d.element_bytes);
     }
     return sizes.size() == 1 ? *sizes.begin() : 0;
@@ -141,11 +151,14 @@ std::vector<std::string> dividing_functions(std::string_view source, std::string
 {
     const std::vector<std::string> code = lines(without_comments(source));
     const std::vector<line_range> functions = functions_of(source);
+    if (functions.size() > max_functions) return {};
     std::vector<std::string> bodies;
+    std::size_t body_bytes = 0;
     for (const line_range &f : functions) {
         std::string body;
         for (int line = f.first; line <= f.last && line <= static_cast<int>(code.size()); ++line)
             body += code[static_cast<std::size_t>(line) - 1] + "\n";
+        if ((body_bytes += body.size()) > max_body_bytes) return {};
         bodies.push_back(body);
     }
     std::vector<bool> reached(functions.size());

@@ -8,7 +8,7 @@
 
 namespace grading {
 
-// Returns the submission's file; empty if it cannot be read.
+// Returns the submission's file; empty if it cannot be read or is over 256 KiB.
 std::string submission_source();
 
 // Returns `source` with comments replaced by blanks.
@@ -20,7 +20,8 @@ std::string without_comments(std::string_view source);
 std::size_t shared_element_bytes(std::string_view source, std::string_view array);
 
 // Returns the functions that divide by something else than a written number, in file order: among
-// `function` and those that it names, and those that these name.
+// `function` and those that it names, and those that these name. None if the source has over 200
+// functions, or so many on the same lines that a search would take long.
 std::vector<std::string> dividing_functions(std::string_view source, std::string_view function);
 
 } // namespace grading

@@ -2,6 +2,9 @@
 #include "runner/source_facts.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <string>
 
 using namespace grading;
 
@@ -48,4 +51,18 @@ TEST_CASE("functions that divide are found from the one that was called, but not
     CHECK(dividing_functions(source, "blocks") == names{"by_registers", "by_bytes"});
     CHECK(dividing_functions(source, "rounded").empty());
     CHECK(dividing_functions(source, "missing").empty());
+}
+
+// Without a limit each would keep the grader busy for minutes.
+TEST_CASE("a source that is made to be searched for long is not searched")
+{
+    std::string one_line = "int f0(int x) { return 1 / x; } ", shared;
+    for (int k = 1; k < 8000; ++k)
+        one_line += fmt::format("int f{}(int x) {{ return f{}(x); }} ", k, k - 1);
+    CHECK(dividing_functions(one_line, "f7999").empty());
+    std::string few = "int f0(int x) { return 1 / x; }" + std::string(20000, ' ');
+    for (int k = 1; k < 150; ++k) few += fmt::format(" int f{0}() {{ return f0({0}); }}", k);
+    CHECK(dividing_functions(few, "f149").empty());
+    for (int k = 0; k < 25000; ++k) shared += "__shared__ ";
+    CHECK(shared_element_bytes(shared + "int a[4];", "a") == 0);
 }
