@@ -61,12 +61,13 @@ std::size_t size_of(std::string_view type)
                    {"uint32_t", 4},
                    {"uint64_t", 8},
                    {"unsignedlonglong", 8}};
+    // A vector's name is that of its elements with their number behind.
+    const bool vector = type.ends_with('2') || type.ends_with('4');
+    const std::string_view element = type.substr(0, type.size() - (vector ? 1 : 0));
     for (const auto &scalar : scalars)
-        if (type == scalar.name) return scalar.bytes;
-    const char lanes = type.empty() ? ' ' : type.back();
-    if (lanes != '2' && lanes != '4') return 0;
-    const std::size_t bytes = size_of(type.substr(0, type.size() - 1));
-    return bytes * static_cast<std::size_t>(lanes - '0');
+        if (element == scalar.name)
+            return scalar.bytes * (vector ? static_cast<std::size_t>(type.back() - '0') : 1);
+    return 0;
 }
 
 // An array as one declaration behind __shared__ states it.

@@ -63,6 +63,7 @@ TEST_CASE("a source that is made to be searched for long is not searched")
     std::string few = "int f0(int x) { return 1 / x; }" + std::string(20000, ' ');
     for (int k = 1; k < 150; ++k) few += fmt::format(" int f{0}() {{ return f0({0}); }}", k);
     CHECK(dividing_functions(few, "f149").empty());
+    CHECK(shared_element_bytes("__shared__ x" + std::string(200000, '2') + " a[4];", "a") == 0);
     for (int k = 0; k < 25000; ++k) shared += "__shared__ ";
     CHECK(shared_element_bytes(shared + "int a[4];", "a") == 0);
 }

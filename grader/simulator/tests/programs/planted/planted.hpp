@@ -36,7 +36,10 @@ template <typename T> T *unwritten(int n)
 
 inline std::string all_said(const simulator_finding &f)
 {
-    return std::string(f.kernel) + ": " + f.where + "; " + f.detail;
+    const auto missing = static_cast<simulator::missing_order>(f.missing);
+    const bool warp = missing == simulator::missing_order::warp_barrier;
+    return std::string(f.kernel) + ": " + f.where + "; " + f.detail +
+           (warp ? "; __syncwarp() would do" : "");
 }
 
 // One finding, of the right kind, at the right line, in the right words. Only a race may show at
