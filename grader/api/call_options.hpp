@@ -58,8 +58,13 @@ void hint_barrier(const std::string &hint);
 // never written.
 void hint_unwritten(const std::string &hint);
 
-// Replaces the hint if exactly the elements of one of these lists (ascending) were never written.
-void hint_left_out(const std::vector<std::vector<std::size_t>> &lists, const std::string &hint);
+// Elements of an output, in ascending order, and the hint if exactly these were never written.
+struct elements_left_out {
+    std::vector<std::size_t> elements;
+    std::string hint;
+};
+// Replaces the hint by that of the first of these whose elements were never written.
+void hint_left_out(const std::vector<elements_left_out> &known);
 
 // Replaces the hint if an output of floats begins with exactly the values of one of these, more
 // than were asked for, and is untouched behind them.

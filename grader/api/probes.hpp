@@ -11,8 +11,8 @@
 
 namespace grading {
 
-// All but expect_scratch_for_many and the last two leave a case open on a GPU, where the simulator
-// has judged it.
+// All but expect_scratch_for_many and the last three leave a case open on a GPU, where the
+// simulator has judged it.
 
 // Returns the counters of each rank for `call`, which makes one CALL on ranks.
 std::vector<counted> count_ranks(const std::function<void()> &call);
@@ -49,6 +49,10 @@ void expect_work_of_kernels(double bytes, double multiplications = 0);
 // On the simulator: true if kernels of the last CALL stored anything to device memory, even
 // unchanged values.
 bool kernels_stored();
+
+// On the simulator: the useful bytes that kernels of the last CALL stored to device memory, again
+// for each store; fewer where lanes of a warp store to the same sector. A GPU does not say: 0.
+std::uint64_t bytes_stored_by_kernels();
 
 // On the simulator: true if the last CALL launched a kernel, or was refused a launch. A GPU does
 // not say: true.

@@ -1,18 +1,24 @@
 #!/bin/sh
 # Compiles one implementation of a contract to one object in which only the contract's functions are global.
 #
-# usage: compile.sh NVCC IN OUT DEPFILE KEEP [nvcc flags]
+# usage: compile.sh [--rung] NVCC IN OUT DEPFILE KEEP [nvcc flags]
 #
 # IN is a .cu file and OUT the object. DEPFILE receives make rules that name every file read. KEEP lists the linker
 # names of the contract's functions, one per line, as `nm` of the contract's glue prints them; IN may lack those that a
-# line "# added NAME" names. With -rdc=true the
-# device link is done here, and OUT contains the device runtime. Exit status: 0; 2 usage; 3 IN compiles but lacks a
-# function of the contract; 4 it has other names that cannot be made local; 1 or above 128 if a tool failed or was
-# killed. OUT and DEPFILE are written whole or not at all.
+# line "# added NAME" names. With --rung IN is a rung of a ladder: it may lack functions, which link_rung.sh takes from the
+# rung below, so it may define no other function that is not static, because that could be one of them, misspelt. With
+# -rdc=true the device link is done here, and OUT contains the device runtime. Exit status: 0; 2 usage; 3 IN compiles but
+# lacks a function of the contract, or a rung defines another; 4 it has other names that cannot be made local; 1 or above
+# 128 if a tool failed or was killed. OUT and DEPFILE are written whole or not at all.
 set -eu
 
+rung=no
+if [ "${1-}" = --rung ]; then
+    rung=yes
+    shift
+fi
 if [ $# -lt 5 ]; then
-    echo "usage: compile.sh NVCC IN OUT DEPFILE KEEP [nvcc flags]" >&2
+    echo "usage: compile.sh [--rung] NVCC IN OUT DEPFILE KEEP [nvcc flags]" >&2
     exit 2
 fi
 nvcc=$1 in=$2 out=$3 dep=$4 keep=$5
@@ -72,7 +78,10 @@ if [ -n "$missing" ]; then
     fi
     for symbol in $missing; do
         declared=$(c++filt "$symbol")
-        if grep -qx "# added $symbol" "$keep" && ! echo "$found" | grep -q "^${declared%%(*}("; then continue; fi
+        if { [ $rung = yes ] || grep -qx "# added $symbol" "$keep"; } &&
+            ! echo "$found" | grep -q "^${declared%%(*}("; then
+            continue
+        fi
         echo "$in: lab.hpp declares $declared; $(basename "$in") does not define it"
         # Do not indent: reports take indented lines for source code and do not wrap them.
         echo "$found" | while read -r other; do
@@ -84,6 +93,15 @@ if [ -n "$missing" ]; then
     done >"$work/faults"
     cat "$work/faults" >&2
     [ ! -s "$work/faults" ] || exit 3
+fi
+# Functions made of templates and inline ones are weak, so these are all others. nvcc's own begin with two underscores, and
+# it makes functions of an unnamed namespace global.
+if [ $rung = yes ]; then
+    foreign=$(defined -g "$raw" | awk '$2 == "T" && $3 !~ /^__|_GLOBAL__N_/ { print $3 }' | grep -vxFf "$work/names" || true)
+    for symbol in $foreign; do
+        echo "$in: defines $(c++filt "$symbol"), which lab.hpp does not declare; correct its name or make it static" >&2
+    done
+    [ -z "$foreign" ] || exit 3
 fi
 
 if [ $relocatable = yes ]; then

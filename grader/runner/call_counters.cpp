@@ -97,6 +97,8 @@ void expect_work_of_kernels(double bytes, double multiplications)
 
 bool kernels_stored() { return kernels_stored(counts_of_last_call()); }
 
+std::uint64_t bytes_stored_by_kernels() { return counts_of_last_call().store_bytes; }
+
 bool kernels_launched()
 {
     return !counters_known() || counts_of_last_call().launches > 0 ||

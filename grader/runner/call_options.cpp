@@ -45,12 +45,7 @@ void hint_barrier(const std::string &hint) { current_case().barrier_hint = hint;
 
 void hint_unwritten(const std::string &hint) { current_case().unwritten_hint = hint; }
 
-void hint_left_out(const std::vector<std::vector<std::size_t>> &lists, const std::string &hint)
-{
-    current_case().left_out = {{}, hint};
-    for (const auto &elements : lists)
-        current_case().left_out.lists.emplace_back(elements.begin(), elements.end());
-}
+void hint_left_out(const std::vector<elements_left_out> &known) { current_case().left_out = known; }
 
 void hint_too_many(std::vector<misconception<float>> known)
 {

@@ -85,10 +85,7 @@ struct case_record : case_result {
     std::string race_hint;          // for races of a kernel's threads
     std::string race_of_grids_hint; // for races of threads of two grids
     std::string barrier_hint;       // for threads that do not come to a barrier
-    struct {
-        std::vector<std::vector<std::uint64_t>> lists;
-        std::string hint;
-    } left_out; // hint for outputs that lack exactly one of these lists
+    std::vector<elements_left_out> left_out;    // hints for outputs that lack exactly these
     std::vector<misconception<float>> too_many; // known answers with too many elements
     std::string misaligned_hint;                // for misaligned accesses
     std::string unwritten_hint;                 // for reads of scratch that was never written
@@ -137,6 +134,8 @@ const case_result *endless_before(const case_record &, const std::string &functi
 std::string not_tried(const std::string &function, const case_result &earlier);
 const std::string &lab_name();
 void set_lab_name(std::string name);
+// False in the labs that come before warps, lanes and what these exchange: 00 and 01.
+bool warps_are_taught();
 
 // Per case: the simulator's counters of its largest call, and the function called.
 std::string counters_json();

@@ -6,6 +6,7 @@
 #include "api/cases.hpp"
 #include "call_counters.hpp"
 #include "case_record.hpp"
+#include "source_facts.hpp"
 #include "splitmix64.hpp"
 #include "text/verdict.hpp"
 
@@ -15,7 +16,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <iterator>
 #include <mutex>
 #include <utility>
@@ -133,9 +133,7 @@ std::string take_failed_call()
 {
     const failed_call f = std::exchange(current_case().failed, {});
     if (!f) return {};
-    std::ifstream file(options().source);
-    const std::string source(std::istreambuf_iterator<char>(file), {});
-    return sentence_of(f, source, current_case().function);
+    return sentence_of(f, submission_source(), current_case().function);
 }
 
 stream_work streams_of_case()

@@ -161,10 +161,10 @@ template <class T> [[noreturn]] void end_wrong(const mistake<T> &m, const std::s
     } else if (nan) {
         next = "Where does the NaN come from? An output or scratch value read before it was "
                "written is one";
-        next += options().simulated
-                    ? ", and so is what a shuffle takes from a lane that has returned, or does not "
-                      "come to that line; 0 / 0, and the root of less than 0."
-                    : ".";
+        if (options().simulated && warps_are_taught())
+            next += ", and so is what a shuffle takes from a lane that has returned, or does not "
+                    "come to that line; 0 / 0, and the root of less than 0";
+        next += ".";
     }
     if (v == verdict::NONDETERMINISTIC && !by_grader)
         next = (by_lab && !next.empty() ? next + " " : "") +

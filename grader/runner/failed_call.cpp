@@ -1,6 +1,7 @@
 // Locates and describes the first call of the CUDA runtime that failed.
 #include "failed_call.hpp"
 
+#include "source_facts.hpp"
 #include "text/source_view.hpp"
 #include "text/words.hpp"
 
@@ -14,34 +15,6 @@ namespace grading {
 namespace {
 
 constexpr std::size_t max_lines_named = 3;
-
-// Returns `source` with comments replaced by blanks.
-std::string without_comments(std::string_view source)
-{
-    std::string code(source);
-    enum { in_code, in_line, in_block, in_text } now = in_code;
-    for (std::size_t i = 0; i < code.size(); ++i) {
-        const std::string_view two = source.substr(i, 2);
-        if (now == in_code && source[i] == '"')
-            now = in_text;
-        else if (now == in_text && source[i] == '\\')
-            ++i;
-        else if (now == in_text && (source[i] == '"' || source[i] == '\n'))
-            now = in_code;
-        else if (now == in_code && (two == "//" || two == "/*"))
-            now = two == "//" ? in_line : in_block;
-        else if (now == in_line && source[i] == '\n')
-            now = in_code;
-        else if (now == in_block && two == "*/") {
-            code[i] = code[i + 1] = ' ';
-            ++i;
-            now = in_code;
-            continue;
-        }
-        if ((now == in_line || now == in_block) && code[i] != '\n') code[i] = ' ';
-    }
-    return code;
-}
 
 bool calls(std::string_view line, std::string_view name)
 {

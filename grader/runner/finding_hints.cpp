@@ -161,11 +161,14 @@ std::string race_hint(const simulator_finding &f)
                    "store this same element, as ++ and += do? No barrier helps there, but "
                    "atomicAdd adds atomically. If the two should not use the same element, print "
                    "both indices.";
-        return "Which barrier stands between the read and the write? Where all warps of a block "
-               "share these elements, as they do a tile, it is __syncthreads(), also before a "
-               "loop's next turn writes them again; where each warp has its own, __syncwarp(), for "
-               "all of its lanes. A shuffle or a vote does not do: they exchange registers, and "
-               "order no memory. If the two should not use the same element, print both indices.";
+        return std::string("Which barrier stands between the read and the write? ") +
+               (warps_are_taught()
+                    ? "Where all warps of a block share these elements, as they do a tile, it is "
+                      "__syncthreads(), also before a loop's next turn writes them again; where "
+                      "each warp has its own, __syncwarp(), for all of its lanes. A shuffle or a "
+                      "vote does not do: they exchange registers, and order no memory."
+                    : "It is __syncthreads(), also before a loop's next turn writes them again.") +
+               " If the two should not use the same element, print both indices.";
     }
     if (both_wrote(f))
         return fmt::format(
@@ -181,7 +184,7 @@ std::string race_hint(const simulator_finding &f)
     if (f.write && f.earlier_wrote)
         hint += " If both only write: which of the threads should, and do two elements get one "
                 "place?";
-    if (in_one_warp)
+    if (in_one_warp && warps_are_taught())
         hint += " A vote or a shuffle is no barrier: it orders no memory, __syncwarp() does.";
     return hint;
 }
@@ -219,7 +222,8 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
                    "the right, or of a difference?";
         if (in_shared(f) && !has_own_hint(f))
             return "How many elements has the array, and what is the largest index that a thread "
-                   "computes for it, with halo, padding and the last turn of a loop?";
+                   "computes for it, in the last turn of a loop, too, and with all that is added "
+                   "to it?";
         if (place_of(f) == location::never_allocated)
             return "That is far from any array: print, on this line and for this thread, the index "
                    "or the offset and the numbers that it is made of. Which one is too large: a "
@@ -263,8 +267,8 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
         return race_hint(f);
     case barrier:
         if (!current_case().barrier_hint.empty()) return current_case().barrier_hint;
-        return "Every thread that a barrier, vote or shuffle names must come to it: none may "
-               "return, break or branch around it before.";
+        return "Every thread that it is for must come to it: none may return, break or branch "
+               "around it before.";
     case endless:
         return endless_hint(true) +
                (f.over_limit ? " The limit is the same on every machine, and more than twice what "

@@ -36,7 +36,9 @@ std::string large_index_hint(bool one_element, bool write, std::string_view arra
     return write ? "Compare the index with the number of elements of this array before the write: "
                    "the last block usually has threads to spare, and another array's size or a "
                    "rounded one is too large."
-                 : "Guard the read with the size, or peel the ends.";
+                 : "Compare the index with the number of elements of this array before the read: "
+                   "threads to spare in the last block, and neighbours of the last elements, lie "
+                   "beyond it.";
 }
 
 } // namespace grading

@@ -6,6 +6,7 @@
 #include "case_record.hpp"
 #include "case_run.hpp"
 #include "finding_hints.hpp"
+#include "source_facts.hpp"
 
 #include <fmt/format.h>
 
@@ -70,6 +71,17 @@ std::string as_sentence(std::string text)
     return text.back() == '.' || text.back() == '?' ? text : text + ".";
 }
 
+// Where the access went: in shared memory the element, if the source tells how large it is.
+std::string place_in_words(const simulator_finding &f)
+{
+    const bool shared = static_cast<simulator::location>(f.place) == simulator::location::shared;
+    // Where it goes on to say how many bytes are written, it stays in bytes.
+    if (!shared || !f.array[0] || !std::string_view(f.where).ends_with(')')) return f.where;
+    const std::size_t bytes = shared_element_bytes(submission_source(), f.array);
+    return bytes == 0 ? f.where
+                      : fmt::format("`{}[{}]` in shared memory", f.array, f.distance / bytes);
+}
+
 std::string sentence(const simulator_finding &f)
 {
     using enum simulator::finding_kind;
@@ -86,11 +98,15 @@ std::string sentence(const simulator_finding &f)
     // An uninitialised "write" can only be an atomic's read-modify-write.
     const char *operation = !f.write ? "a read" : kind == uninitialised ? "an atomic" : "a write";
     if (access) s += fmt::format(": {} of {} byte{}", operation, f.bytes, f.bytes == 1 ? "" : "s");
-    if (f.where[0] && kind != barrier) s += fmt::format("{} {}", access ? "," : ":", f.where);
+    if (f.where[0] && kind != barrier)
+        s += fmt::format("{} {}", access ? "," : ":", place_in_words(f));
     s += ".";
     // An access by one thread has been described completely.
     if (f.detail[0] && (!access || kind == race || kind == older_value))
         s += " " + as_sentence(f.detail);
+    if (f.missing == static_cast<std::uint8_t>(simulator::missing_order::warp_barrier) &&
+        warps_are_taught())
+        s += " Between lanes of a warp __syncwarp() would do.";
     s += fmt::format(" Block ({}, {}, {}), thread ({}, {}, {})", f.block[0], f.block[1], f.block[2],
                      f.thread[0], f.thread[1], f.thread[2]);
     if (f.threads > 1) s += fmt::format(" and {} more", f.threads - 1);
@@ -113,6 +129,16 @@ bool reads_output(const simulator_finding &f, const std::vector<argument> &argum
            std::any_of(arguments.begin(), arguments.end(), [&](const argument &a) {
                return a.wire.output && !a.wire.scratch && is_in(f, a);
            });
+}
+
+// True if the access went past memory that the submission allocated itself: then the host, which
+// said how large it is, may be to blame.
+bool past_own_memory(const simulator_finding &f)
+{
+    using enum simulator::location;
+    const auto place = static_cast<simulator::location>(f.place);
+    return kind_of(f) == simulator::finding_kind::out_of_bounds && !f.array[0] &&
+           (place == just_past_end || place == past_end || place == across_end);
 }
 
 // True if the finding is a read past the end of `array`. `array` is allocated last, so nothing
@@ -200,7 +226,8 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
     const bool of_submission = path(worst.file).filename() == path(options().source).filename();
     // A kernel is not to blame for a pointer that the host gave it.
     const bool of_host = kind_of(worst) == simulator::finding_kind::host_pointer;
-    if (of_submission && !of_host && !lacks_order(worst, arguments)) r.line = worst.line;
+    if (of_submission && !of_host && !past_own_memory(worst) && !lacks_order(worst, arguments))
+        r.line = worst.line;
     end_case(verdict_of(worst), on_rank + printable(sentence(worst)), hint_for(worst, arguments));
 }
 

@@ -101,6 +101,16 @@ std::string why_end_missing(const argument &a, std::uint64_t written, std::uint6
                        c.blocks == 1 ? "" : "s", observe);
 }
 
+// The lab's hint for exactly these missing elements; empty if it has none.
+std::string known_left_out(const std::vector<std::uint64_t> &missing)
+{
+    for (const elements_left_out &known : current_case().left_out)
+        if (std::equal(missing.begin(), missing.end(), known.elements.begin(),
+                       known.elements.end()))
+            return known.hint;
+    return {};
+}
+
 std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &missing,
                           const std::vector<argument> &arguments)
 {
@@ -109,9 +119,7 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
                            "it is, in elements, not in rows or images; and who takes what a "
                            "division leaves over?",
                            missing.front());
-    const auto &left_out = current_case().left_out;
-    if (std::find(left_out.lists.begin(), left_out.lists.end(), missing) != left_out.lists.end())
-        return left_out.hint;
+    if (std::string hint = known_left_out(missing); !hint.empty()) return hint;
     if (const std::int64_t shift = shift_of(a, missing)) {
         const std::uint64_t k = missing.size();
         return fmt::format("Beyond the other end {} {} written that nobody asked for: is "
@@ -185,9 +193,7 @@ bool grid_transposed(std::uint64_t lines, std::uint64_t across, std::uint64_t wr
 // Hint for missing whole rows or columns.
 std::string why_lines_missing(const argument &a, const std::vector<std::uint64_t> &missing)
 {
-    const auto &left_out = current_case().left_out;
-    if (std::find(left_out.lists.begin(), left_out.lists.end(), missing) != left_out.lists.end())
-        return left_out.hint;
+    if (std::string hint = known_left_out(missing); !hint.empty()) return hint;
     const std::uint64_t rows = a.written_count / a.row, first = missing.front();
     const bool columns = missing.size() % a.row != 0 || first % a.row != 0;
     const bool transposed = columns ? first < a.row && missing.back() % a.row + 1 == a.row &&
@@ -198,7 +204,8 @@ std::string why_lines_missing(const argument &a, const std::vector<std::uint64_t
         return fmt::format("As many blocks ran as are needed, and there are none for these {}: "
                            "have x and y of the grid changed places? What the kernel takes from "
                            "blockIdx.x is counted by the grid's first number, what it takes from "
-                           "blockIdx.y by the second.",
+                           "blockIdx.y by the second. Or does an index leave out its block, "
+                           "blockIdx times blockDim?",
                            columns ? "columns" : "rows");
     return fmt::format("Which index of the store runs over the {}: where does it begin, by what is "
                        "it bounded, and which blocks are there for these?",

@@ -3,8 +3,10 @@
 
 #include "case_record.hpp"
 #include "case_run.hpp"
+#include "source_facts.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -178,6 +180,19 @@ std::string exception_hint(const std::string &what)
            "given.";
 }
 
+// Hint for SIGFPE in host code. A kernel that divides by 0 goes on.
+std::string division_hint()
+{
+    const std::vector<std::string> dividing =
+        dividing_functions(submission_source(), current_case().function);
+    return fmt::format("Host code divided an integer by 0, or the smallest int by -1{}. Which "
+                       "divisor can be 0 for these numbers? Test it before the division.",
+                       dividing.empty() ? ""
+                                        : fmt::format("; in this call {} can divide by a number "
+                                                      "that was computed or given",
+                                                      fmt::join(dividing, ", ")));
+}
+
 // Ends the case for a fault of the contract's acquire or release.
 [[noreturn]] void end_for_acquire(acquire_fault what)
 {
@@ -260,6 +275,7 @@ void require_answer(const answer &a, const std::string &doing)
                                                     : "signal " + std::to_string(a.status),
                              strsignal(a.status), doing, current_case().before_crash.message),
                  !current_case().before_crash.message.empty() ? current_case().before_crash.hint
+                 : a.status == SIGFPE                         ? division_hint()
                  : a.status != SIGSEGV                        ? ""
                  : current_case().ranks
                      ? "Does host code follow a device pointer, or a null one? MPI is host code, "

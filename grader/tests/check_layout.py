@@ -11,6 +11,9 @@ import sys
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "grader/build"))
+import make_glue  # noqa: E402
+
 VERDICT = re.compile(r"// (?:Fails|On gpu): (.+?) \| ([A-Z_]+) \|(.*)")
 RIGHT = re.compile(r"// Right: .+\n")
 SCHEDULES = re.compile(r"^// Schedules:(?! (?:late|random|late random|random late)$)", re.M)
@@ -157,13 +160,32 @@ def check_files():
             check_words(path, lines)
         if path.suffix == ".cpp" and name.startswith(("labs/", "grader/speed/")):
             check_rates(path, text)
-        if path.suffix == ".cu" and name.startswith("solutions/") and len(path.relative_to(TOP).parts) == 3 \
-                and RATE_IN_STEM.search(path.stem):
-            problem(path, "name the rung with `_per_`, as 4_copy_per_warp")
+        if re.fullmatch(r"solutions/\w+/\d_\w+\.cu", name):
+            check_rung(path, text)
+            if RATE_IN_STEM.search(path.stem):
+                problem(path, "name the rung with `_per_`, as 4_copy_per_warp")
         if path.suffix == ".cpp" and name.startswith("grader/") and "/labs/" not in name:
             stem = path.stem.removesuffix("_test")
             if not re.search(rf"\b{re.escape(stem)}\b", build):
                 problem(path, "is not listed in meson.build")
+
+
+def check_rung(path, text):
+    """Checks that a rung's header names the functions that it has from the rung below: one deleted by mistake would
+    come from there, too. NAME_scratch or NAME_layout belongs to NAME."""
+    contract = [name for _, _, name, _ in make_glue.functions(TOP / "labs" / path.parent.name / "lab.hpp")]
+    whole = {name: re.sub(r"_(?:scratch|layout)$", "", name) for name in contract}
+    whole = {name: base if base in contract else name for name, base in whole.items()}
+    defined = set(re.findall(r"^(?!static\b|template\b)\w[^\n(;=]*\b(\w+)\(", text, re.M)) & set(contract)
+    unchanged = {whole[name] for name in contract if name not in defined}
+    for name in sorted(unchanged & {whole[name] for name in defined}):
+        problem(path, f"defines {name} without its scratch or layout, or the reverse; one rung has both")
+    header = re.match(r"(?://.*\n)*", text)[0].replace("\n// ", " ")
+    named = re.search(r"\bUnchanged: ([^.]*)\.", header)
+    if set(re.findall(r"\w+", named[1]) if named else ()) != unchanged:
+        shown = ", ".join(name for name in contract if name in unchanged)
+        problem(path, f"does not define {shown}, so they are the rung below's; say in the header `// Unchanged: {shown}.`"
+                if shown else "says that functions are unchanged, but defines all")
 
 
 def check_version():

@@ -5,6 +5,7 @@
 #include "oracle.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <random>
 #include <span>
@@ -35,8 +36,14 @@ CORRECTNESS_CASE("who_am_i: 64 threads", 4)
 {
     output<int> out(64);
     hint_race(advice::one_element_each);
+    hint_past_the_end(advice::sixty_four);
     CALL(who_am_i, out);
     expect_equal(out, oracle::who_am_i(), {}, wrong_numbers());
+    const std::uint64_t stored = bytes_stored_by_kernels() / sizeof(int);
+    expect(stored <= 2 * 64, verdict::TOO_SLOW,
+           "out is right, but the threads stored at least " + std::to_string(stored) +
+               " elements in all, where 64 would do.",
+           advice::one_store_each);
 }
 
 static void try_add_one(int n)
@@ -44,6 +51,7 @@ static void try_add_one(int n)
     const floats before = whole_numbers(n);
     auto x = changed_in_place(before);
     hint_race(advice::one_block);
+    hint_past_the_end(advice::as_many_threads);
     CALL(add_one, x, n);
     expect_change(x.values != before, "add_one", "x", advice::launch, does_a_kernel_write);
     expect_equal(x, oracle::add_one(before));
@@ -72,6 +80,7 @@ static void try_saxpy_blocks(int blocks)
                  before = whole_numbers(x.size());
     auto y = changed_in_place(before);
     hint_race(advice::shared_elements);
+    hint_past_the_end(advice::first_of_the_block);
     CALL(saxpy_blocks, 3.0f, x, y, blocks);
     expect_saxpy("saxpy_blocks", y, 3, x, before);
 }
@@ -132,7 +141,7 @@ static void try_mirror(const bytes &in, int width, int height, const std::string
     out.row = width;
     hint_past_the_end(advice::both_coordinates);
     hint_before_the_start(advice::no_thread_beyond);
-    hint_left_out({beyond_the_height(width, height)}, advice::x_is_the_column);
+    hint_left_out(unwritten_mirrors(width, height));
     CALL(mirror, in, out, width, height);
     if (!picture.empty()) {
         keep_picture(picture + "_before", width, height, shades(in));
@@ -163,11 +172,12 @@ static void try_saxpy_host(int n)
     const floats x = whole_numbers(n), before = whole_numbers(n);
     auto y = changed_in_place(before);
     hint_unwritten(advice::copies);
+    hint_past_the_end(advice::bytes_of_an_allocation);
     CALL(saxpy_host, 2.0f, host(x), host(y), n);
     const floats want = oracle::saxpy(2, x, before);
     expect_change(y.values != before || n == 0, "saxpy_host", "y_host", advice::five_steps,
                   advice::copy_back);
-    expect_equal(y, want, {}, [&] { return wrong_saxpy(2, x, before, y.values); });
+    expect_equal(y, want, {}, [&] { return wrong_copies(2, x, before, y.values); });
     expect_work_of_kernels(12.0 * n, n);
 }
 
@@ -191,7 +201,9 @@ static void try_launch(int threads, bool possible)
     const int error = CALL(launch_error, threads);
     expect(error != -1, verdict::NOT_WRITTEN, "launch_error returned -1, as the stub does.",
            "Launch do_nothing, and ask cudaGetLastError() for the error.");
-    expect(kernels_launched(), verdict::WRONG_ANSWER, "launch_error launched no kernel.",
+    // An empty function returns 0.
+    expect(kernels_launched(), error == 0 ? verdict::NOT_WRITTEN : verdict::WRONG_ANSWER,
+           "launch_error launched no kernel.",
            "Launch do_nothing<<<1, threads>>>() in any case, and let the runtime judge.");
     // cudaErrorInvalidValue, or, from older runtimes, cudaErrorInvalidConfiguration.
     const bool right = possible ? error == 0 : error == 1 || (!simulated() && error == 9);
@@ -200,8 +212,7 @@ static void try_launch(int threads, bool possible)
                (possible ? "worked: its error is 0, cudaSuccess."
                          : "was refused: its error is 1, cudaErrorInvalidValue."),
            possible ? "Is it the error of an earlier launch that was never fetched?"
-                    : "A block has 1 to 1024 threads. Ask for the error after the launch, not "
-                      "before it.");
+                    : advice::first_error_after);
 }
 
 CORRECTNESS_CASE("launch_error: as many threads as a block may have", 1.5)
@@ -249,7 +260,7 @@ static void try_block_sums(int blocks)
 {
     const ints in = random_ints(std::size_t(blocks) * block_size, -1000, 1000);
     output<int> out(blocks);
-    hint_race(advice::wait_in_the_loop);
+    hint_race(advice::wait_before_each_step);
     hint_barrier(advice::all_must_come);
     CALL(block_sums, in, out, blocks);
     expect_equal(out, oracle::block_sums(in), {}, [&] { return wrong_sums(in); });

@@ -2,7 +2,6 @@
 #include "mistakes.hpp"
 #include "lab.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -71,6 +70,23 @@ std::vector<misconception<float>> wrong_saxpy(float a, const floats &x, const fl
     return known;
 }
 
+std::vector<misconception<float>> wrong_copies(float a, const floats &x, const floats &y,
+                                               const floats &got)
+{
+    std::vector<misconception<float>> known = wrong_saxpy(a, x, y, got);
+    const std::size_t quarter = y.size() / sizeof(float);
+    known.insert(known.begin(),
+                 {"Only the first quarter of y_host is the result, the rest is as it was.",
+                  "cudaMemcpy counts bytes, and n bytes are a quarter of n floats: does each copy "
+                  "have n * sizeof(float)? If so: has the launch a thread for each element?",
+                  [a, &x, &y, quarter] {
+                      floats values(y);
+                      for (std::size_t i = 0; i < quarter; ++i) values[i] = a * x[i] + y[i];
+                      return values;
+                  }});
+    return known;
+}
+
 std::vector<misconception<unsigned char>> wrong_mirrors(const bytes &in, int width, int height)
 {
     auto from = [&in, width, height](auto source) {
@@ -100,16 +116,36 @@ std::vector<misconception<unsigned char>> wrong_mirrors(const bytes &in, int wid
     };
 }
 
-// The elements that get no pixel where x counts rows: then x stays below the height, rounded up to
-// whole blocks.
-std::vector<std::size_t> beyond_the_height(int width, int height)
+// The elements of `out` of those pixels (x, y) for which `lacks_thread` holds.
+template <class F> static std::vector<std::size_t> of_pixels(int width, int height, F lacks_thread)
 {
     std::vector<std::size_t> elements;
     for (int y = 0; y < height; ++y)
-        for (int x = (height + 15) / 16 * 16; x < width; ++x)
-            elements.push_back(std::size_t(y) * width + width - 1 - x);
-    std::sort(elements.begin(), elements.end());
+        for (int x = width - 1; x >= 0; --x)
+            if (lacks_thread(x, y)) elements.push_back(std::size_t(y) * width + width - 1 - x);
     return elements;
+}
+
+std::vector<grading::elements_left_out> unwritten_mirrors(int width, int height)
+{
+    constexpr int side = 16; // of a block
+    // Where x counts rows it stays below the height, rounded up to whole blocks.
+    const int rows = (height + side - 1) / side * side;
+    if (rows == side) return {}; // then x looks the same without its block
+    return {
+        {of_pixels(width, height, [=](int x, int) { return x >= rows; }),
+         "These pixels have no thread if x and y are exchanged, since the grid has more "
+         "threads in x than in y: x is made of threadIdx.x, blockDim.x and blockIdx.x."},
+        {of_pixels(width, height, [](int x, int) { return x >= side; }),
+         "These pixels have no thread if x is threadIdx.x alone: blockIdx.x * blockDim.x threads "
+         "are in the blocks before."},
+        {of_pixels(width, height, [](int, int y) { return y >= side; }),
+         "These pixels have no thread if y is threadIdx.y alone: blockIdx.y * blockDim.y rows of "
+         "threads are in the blocks before."},
+        {of_pixels(width, height, [](int x, int y) { return x >= side || y >= side; }),
+         "These pixels have no thread if x and y are threadIdx.x and threadIdx.y alone: the blocks "
+         "before count, too, as they do for i in saxpy."},
+    };
 }
 
 std::vector<misconception<float>> wrong_differences(const floats &in)

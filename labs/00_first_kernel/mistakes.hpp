@@ -16,8 +16,11 @@ std::vector<grading::misconception<float>> wrong_saxpy(float a, const floats &x,
                                                        const floats &got);
 std::vector<grading::misconception<unsigned char>> wrong_mirrors(const bytes &in, int width,
                                                                  int height);
-// The elements that get no pixel where x counts rows, in ascending order.
-std::vector<std::size_t> beyond_the_height(int width, int height);
+// Known wrong results of saxpy_host: those of saxpy, and of copies.
+std::vector<grading::misconception<float>> wrong_copies(float a, const floats &x, const floats &y,
+                                                        const floats &got);
+// The elements that get no pixel where a coordinate is computed wrongly.
+std::vector<grading::elements_left_out> unwritten_mirrors(int width, int height);
 std::vector<grading::misconception<float>> wrong_differences(const floats &in);
 std::vector<grading::misconception<int>> wrong_reversals(const ints &data);
 std::vector<grading::misconception<int>> wrong_sums(const ints &in);
@@ -27,6 +30,18 @@ namespace advice {
 inline constexpr const char *one_element_each =
     "Several threads use the same element. Each thread has one of its own: thread t "
     "has element t, and needs no loop.";
+inline constexpr const char *one_store_each =
+    "Each of the 64 threads runs all of the kernel, a loop in it, too. Thread t stores out[t] "
+    "once, and needs no loop.";
+inline constexpr const char *sixty_four =
+    "out has 64 elements, 0 to 63, and there are 64 threads: which element does this thread "
+    "choose? Thread t has element t.";
+inline constexpr const char *as_many_threads =
+    "This thread has no element: the kernel has no condition, so there must be as many threads as "
+    "elements, which is another number in each call.";
+inline constexpr const char *first_of_the_block =
+    "The grid has one thread for each element. Which i does this thread compute? Block 0 begins "
+    "at element 0, and each block where the one before it ends.";
 inline constexpr const char *launch =
     "A launch has the kernel's name, the number of blocks and of threads per block, "
     "and the arguments: name<<<blocks, threads>>>(arguments);";
@@ -45,19 +60,21 @@ inline constexpr const char *shared_elements =
     "in the blocks before this one? blockIdx.x is the number of those blocks, "
     "blockDim.x the number of threads in each.";
 inline constexpr const char *both_coordinates =
-    "Which of its two coordinates is too large? A thread must do nothing if x is not "
-    "below width, nor if y is not below height.";
-inline constexpr const char *x_is_the_column =
-    "These pixels have no thread if x and y are exchanged, since the grid has more "
-    "threads in x than in y: x is made of threadIdx.x, blockDim.x and blockIdx.x.";
+    "Which x and y has this thread? If x is not below width, or y not below height, it "
+    "has no pixel and must do nothing. If both are, look at the column that it stores "
+    "to: the pixel of column 0 goes to column width - 1, not to width.";
 inline constexpr const char *copies =
     "Are both arrays copied to the device before the launch, and all of them? "
     "cudaMemcpy counts bytes: n * sizeof(float).";
+inline constexpr const char *bytes_of_an_allocation =
+    "How large is that array? cudaMalloc counts bytes, n * sizeof(float). If it is large enough, "
+    "the kernel needs the condition i < n.";
 inline constexpr const char *five_steps =
     "The steps: allocate, copy there, launch, copy back, free.";
 inline constexpr const char *copy_back =
     "A kernel ran, and its result lies in device memory. cudaMemcpy with "
-    "cudaMemcpyDeviceToHost copies it to y_host; its first argument is the target.";
+    "cudaMemcpyDeviceToHost copies it to y_host; its first argument is the target, "
+    "and it counts bytes.";
 inline constexpr const char *free_both =
     "Call cudaFree for each pointer that cudaMalloc gave you, at the end of the "
     "function.";
@@ -65,17 +82,21 @@ inline constexpr const char *clear_the_error =
     "The launch was refused, as it should be. But its error is still in the runtime, where a later "
     "check finds it and blames another kernel: which call returns the error and clears it? "
     "cudaPeekAtLastError only looks.";
+inline constexpr const char *first_error_after =
+    "A block has 1 to 1024 threads. Is it what the first cudaGetLastError() after the launch "
+    "returned? Before the launch there is no error yet; that call clears it, so that a second one "
+    "returns 0; and cudaDeviceSynchronize() does not report it.";
 inline constexpr const char *last_difference =
     "Which is the last i for which in[i + 1] and out[i] exist? Change the condition "
     "so that no larger one gets through.";
 inline constexpr const char *wait =
     "One of these threads uses an element that the other one writes. All threads of "
     "the block must have stored before any of them loads what another stored: at "
-    "__syncthreads() they wait for each other. __syncwarp() does so for 32 threads "
-    "only.";
-inline constexpr const char *wait_in_the_loop =
-    "A step uses sums that other threads stored in the step before. All threads of "
-    "the block must wait at a barrier between two steps, so it stands in the loop.";
+    "__syncthreads() they wait for each other.";
+inline constexpr const char *wait_before_each_step =
+    "Each step uses what other threads have stored: the first one the elements, each later one "
+    "the sums of the step before. So all threads of the block must wait at a barrier before each "
+    "step, also before the first.";
 inline constexpr const char *all_must_come =
     "A barrier in a branch, or behind a return, is reached by some threads, which may "
     "then wait for the others for ever. All threads of the block must reach it: put it before the "

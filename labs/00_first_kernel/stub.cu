@@ -1,5 +1,5 @@
 // Lab 00, first kernel: the file to edit. What each function must do: lab.hpp.
-// The lesson: handouts/00_first_kernel.md. Stuck at a TODO: hints.md.
+// The lesson: handouts/00_first_kernel.md. Stuck at a TODO: ./workbook hint 00.
 //
 // A kernel stands above the function that launches it. check and check_launch
 // report an error of the runtime; the handout says how.

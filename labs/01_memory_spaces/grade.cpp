@@ -5,6 +5,7 @@
 #include "oracle.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -49,9 +50,9 @@ static void expect_changed(const char *function, const output<float> &got, const
                            const floats &want)
 {
     if (want == before || got.values != before) return;
-    std::string message = std::string(function) + " returned, and every element is as it was";
+    std::string message = std::string(function) + " returned, but every element is as it was";
     expect(!kernels_stored(), verdict::WRONG_ANSWER, message + ", though a kernel stored elements.",
-           "It stored what was there before: is everything moved twice, or stored where it was "
+           "It stored the same values again: is everything moved twice, or stored where it was "
            "loaded?");
     expect_changed_in_place(false, message + ".",
                             "Does a kernel run at all, and does it write its result?");
@@ -80,8 +81,8 @@ static void try_follow(std::size_t n, int steps, int start_at = 0, int out_at = 
 static void try_sort(const floats &in, int in_at = 0, int out_at = 0)
 {
     output<float> out(in.size());
-    hint_another_order("Take a run of 16 falling numbers, and look at it after each round: which "
-                       "pairs were compared in that round, and which should be?");
+    hint_another_order("Take a run of 16 descending numbers, and look at it after each round: "
+                       "which pairs were compared in that round, and which should be?");
     CALL(small_sort, misaligned(in, in_at), misaligned(out, out_at), int(in.size()));
     expect_equal(out, oracle::small_sort(in), {}, [&] { return wrong_sorts(in); });
 }
@@ -90,8 +91,8 @@ static void try_reverse(std::size_t n, int block, int at = 0)
 {
     floats before = random_floats(n);
     output<float> data = changed_in_place(before);
-    hint_past_the_end("The last piece is shorter where n is no multiple of `block`. How long is "
-                      "it? Loading, storing and turning round must all go by that length.",
+    hint_past_the_end("The last piece is shorter if n is not a multiple of `block`. How long is "
+                      "it? Loading, storing and reversing must all use that length.",
                       "data");
     CALL(reverse_blocks, misaligned(data, at), int(n), block);
     floats want = oracle::reverse_blocks(before, block);
@@ -335,12 +336,19 @@ CORRECTNESS_CASE("device_facts: what the runtime says", 3)
     };
     auto of_a_block = [](auto said, auto of_multiprocessor) {
         return said == static_cast<decltype(said)>(of_multiprocessor)
-                   ? "This is what a multiprocessor has; one block may use less."
-                   : "Which member of cudaDeviceProp says what a block may use at most?";
+                   ? "This is the limit of a multiprocessor; one block may use less."
+                   : "Which member of cudaDeviceProp is the limit of one block?";
     };
     const char *look = "cudaGetDeviceProperties fills a structure: which of its members is this?";
     same("devices", got.devices, facts.devices, "cudaGetDeviceCount says how many.");
     std::string name(got.name, strnlen(got.name, sizeof got.name));
+    const bool is_text = std::all_of(name.begin(), name.end(), [](char c) {
+        return std::isprint(static_cast<unsigned char>(c)) != 0;
+    });
+    expect(is_text && name.size() < 60, verdict::WRONG_ANSWER,
+           "name holds bytes that are no device's name, and should be \"" +
+               std::string(facts.name) + "\".",
+           "Copy the characters and the zero that ends them.");
     expect(name.substr(0, sizeof facts.name - 1) == facts.name, verdict::WRONG_ANSWER,
            "name is \"" + name + "\", and should be \"" + facts.name + "\".",
            "Copy the characters and the zero that ends them.");
@@ -360,13 +368,13 @@ CORRECTNESS_CASE("add_to_global: one more", 1)
     for (float start : {-2.5f, 1.0f, 16777216.0f, 0.0f, 3.25f}) {
         output<float> out(1);
         CALL(add_to_global, start, host(out));
-        expect_equal(out, {start + 1}, {},
-                     {{"This is what was to be set: nothing was added.",
-                       "Three steps, in this order: cudaMemcpyToSymbol, a kernel that adds, "
-                       "cudaMemcpyFromSymbol. Does each come, and where it should? Host code that "
-                       "names the variable means another "
-                       "one, of its own.",
-                       [=] { return floats{start}; }}});
+        expect_equal(
+            out, {start + 1}, {},
+            {{"This is the start value: nothing was added.",
+              "Three steps, in this order: cudaMemcpyToSymbol, a kernel that adds, "
+              "cudaMemcpyFromSymbol. Is each there, and in its place? In host code the variable's "
+              "name stands for a copy on the host, not for the one on the device.",
+              [=] { return floats{start}; }}});
     }
 }
 
@@ -375,7 +383,7 @@ SPEED_CASE("add_to_global: a kernel does it", 2, 0)
     speed_gates gates;
     gates.naive_may_pass = true; // those are held back who leave the kernel out
     gates.counted = {at_least("kernels launched", {1}, "",
-                              "Copying a sum there and back is no work of the device.",
+                              "The host added and copied the sum there and back: let a kernel add.",
                               [](const counted &c) { return double(c.launches); })};
     race(add_race(), gates);
 }
@@ -406,14 +414,14 @@ SPEED_CASE("polynomial: what is loaded", 6, 3)
         // from the L1.
         at_most("loads per element", {9.5}, "",
                 "Each coefficient that a thread loads is used for too few elements. Let a thread "
-                "have four or more, with a sum each in a register: then a loaded coefficient "
-                "serves them all.",
+                "have four or more elements, each with a sum in a register: then a loaded "
+                "coefficient serves them all.",
                 [=](const counted &c) { return 32 * memory_requests(c) / elements(); }),
         moved_bytes("element", elements, {18},
-                    "x comes from memory, and y goes there: 8 bytes. All threads read the same "
-                    "coefficient at the same moment: that is what constant memory is for."),
+                    "Loading x and storing y move 8 bytes per element. All threads read the same "
+                    "coefficient at the same moment: keep the coefficients in constant memory."),
         at_most("bytes copied per call", {4 * (degree + 1)}, "",
-                "Copy the degree + 1 coefficients, once a call, before the launch.",
+                "Copy the degree + 1 coefficients, once per call, before the launch.",
                 [](const counted &c) { return double(c.copied_bytes); }),
         lanes_at_work(),
     };
@@ -438,23 +446,23 @@ SPEED_CASE("follow: speed", 6, 4)
 {
     speed_gates gates;
     gates.speedup = 5;
-    gates.counted = {
-        at_most(
-            "constant addresses per request", {1}, "",
-            "Constant memory gives one address a moment to all lanes of a warp; lanes that ask for "
-            "different ones wait for each other. Shared memory has 32 banks.",
-            [](const counted &c) {
-                return share(double(c.constant_addresses), double(c.constant_requests));
-            }),
-        // 3 where each block of 256 threads brings the table to shared memory; from global memory
-        // some 500.
-        moved_bytes(
-            "element", [] { return double(raced(1 << 14, 8)); }, {16},
-            "Each lane reads the table somewhere else, at each step. Let a block bring it "
-            "to shared memory, once."),
-        lanes_at_work()};
-    gates.too_slow = "Each lane goes its own way through the table. Where do 32 different reads "
-                     "at a time cost least?";
+    gates.counted = {at_most("constant addresses per request", {1}, "",
+                             "Constant memory serves one address at a time to all lanes of a warp; "
+                             "lanes that ask for different addresses wait for each other. Keep the "
+                             "table in shared memory, which has 32 banks.",
+                             [](const counted &c) {
+                                 return share(double(c.constant_addresses),
+                                              double(c.constant_requests));
+                             }),
+                     // 3 where each block of 256 threads brings the table to shared memory; from
+                     // global memory some 500.
+                     moved_bytes(
+                         "element", [] { return double(raced(1 << 14, 8)); }, {16},
+                         "In each step each lane reads another entry of the table. Let each block "
+                         "copy the table to shared memory once."),
+                     lanes_at_work()};
+    gates.too_slow = "Each lane takes its own path through the table. In which memory do 32 "
+                     "different reads at a time cost least?";
     race(follow_race(64), gates);
 }
 
@@ -506,7 +514,7 @@ SPEED_CASE("small_sort: speed", 6.5, 3)
         // 8 by way of shared memory, 64 where each lane loads and stores its run a float at a time
         moved_bytes(
             "element", [] { return double(raced_in_runs()); }, {80},
-            "A run is loaded once and stored once; in between it belongs into registers."),
+            "Load a run once and store it once; in between keep it in registers."),
         lanes_at_work()};
     gates.too_slow = "Is the run in registers? Neighbouring lanes must load and store neighbours, "
                      "as bring_runs and take_runs do.";
@@ -561,28 +569,30 @@ CORRECTNESS_CASE("sample_bilinear: call after call", 1)
 {
     bool more = leaks([] { try_samples(30, 20, random_points(50, 30, 20)); });
     expect(!more, verdict::RESOURCE_LIMIT,
-           "Device memory that sample_bilinear allocated is still taken when it has returned, and "
+           "Device memory that sample_bilinear allocated is still in use when it has returned, and "
            "the next call takes more.",
-           "Free the array, when the kernel has ended and the texture is destroyed.");
+           "Free the array after the kernel has ended and the texture is destroyed.");
 }
 
-SPEED_CASE("sample_bilinear: one fetch a sample", 3.5, 0)
+SPEED_CASE("sample_bilinear: one fetch per sample", 3.5, 0)
 {
     speed_gates gates;
     auto fetches = [](const counted &c) {
         return 32 * double(c.texture_requests) / (simulated() ? 4001 : 10000019);
     };
-    gates.counted = {at_most("texture fetches per sample", {1.05}, "",
-                             "One filtered fetch reads the four texels and weighs them.", fetches),
-                     at_least("bytes per sample read through a texture", {3.9}, "",
-                              "Let the texture unit do the interpolation: cudaFilterModeLinear, "
-                              "and tex2D in the kernel.",
-                              [](const counted &c) { return double(c.texture_bytes) / 4001; }),
-                     // its place and the fetch; and what brings the image into an array
-                     at_most("load requests per sample", {3.2}, "",
-                             "Where a sample lies, and one filtered fetch: nothing else is to be "
-                             "loaded for it.",
-                             [](const counted &c) { return 32 * memory_requests(c) / 4001; }),
-                     lanes_at_work()};
+    gates.counted = {
+        at_most("texture fetches per sample", {1.05}, "",
+                "One filtered fetch reads the four texels and interpolates: let one tex2D per "
+                "sample do it.",
+                fetches),
+        at_least("bytes per sample read through a texture", {3.9}, "",
+                 "Let the texture unit do the interpolation: cudaFilterModeLinear, "
+                 "and tex2D in the kernel.",
+                 [](const counted &c) { return double(c.texture_bytes) / 4001; }),
+        // its place and the fetch; and what brings the image into an array
+        at_most("load requests per sample", {3.2}, "",
+                "Load only the place of the sample, and let one filtered fetch do the rest.",
+                [](const counted &c) { return 32 * memory_requests(c) / 4001; }),
+        lanes_at_work()};
     race(sample_race(), gates);
 }

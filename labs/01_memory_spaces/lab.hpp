@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <vector_types.h> // float2
 
-// What the current device is and has.
+// Properties of the current device.
 struct device_facts_t {
     int devices;            // that this process can use
     char name[256];         // as the runtime spells it, ended by a zero
@@ -39,15 +39,15 @@ void add_to_global(float start, float *out_host);
 //   x, y: n each; coefficients_host: degree + 1, host memory;
 //   0 <= degree <= 63.
 //   y[i] = c[0] + c[1] * x[i] + ... + c[degree] * x[i]^degree.
-// The lesson: constant memory, for what all threads read at the same time, and
-// registers, so that what is read once serves several elements.
+// The lesson: constant memory, for values that all threads read at the same
+// time, and registers, so that a value read once serves several elements.
 constexpr int most_coefficients = 64;
 void polynomial(const float *x, float *y, int n, const float *coefficients_host, int degree);
 
-// Walks through a table, each element on a way of its own.
+// Walks through a table, each element on a path of its own.
 //   start, out: n each; next_host: 256, host memory; steps >= 0.
 //   out[i] is start[i] after `steps` times s = next_host[s].
-// The lesson: constant memory is the wrong place where lanes read different
+// The lesson: constant memory is the wrong place if lanes read different
 // addresses.
 void follow(const unsigned char *start, const unsigned char *next_host, unsigned char *out, int n,
             int steps);
@@ -60,19 +60,19 @@ void follow(const unsigned char *start, const unsigned char *next_host, unsigned
 constexpr int run_length = 16;
 void small_sort(const float *in, float *out, int n);
 
-// Reverses pieces of an array, each in its place.
-//   data: n; 1 <= block <= 1024. data[0] to data[block - 1] change their order,
-//   so do the next `block` elements, and so on; the last piece may be shorter.
+// Reverses each piece of an array in place.
+//   data: n; 1 <= block <= 1024. data[0] to data[block - 1] are reversed, so
+//   are the next `block` elements, and so on; the last piece may be shorter.
 // The lesson: threads of a block exchange data through shared memory.
 void reverse_blocks(float *data, int n, int block);
 
 // Samples an image between its pixels.
-//   image: height x width, row-major, at least one pixel; at, out: n each.
-//   The pixel in row r and column c has its centre at x = c, y = r, and the
-//   value image[r * width + c] / 255. out[i] is the bilinear interpolation of
-//   the four pixels around at[i]; outside, the pixels at the edge go on for
-//   ever. An error of 1/128 is allowed. Memory that a call allocates it frees,
-//   or keeps for the calls to come, which take no more of it.
+//   image: height x width, row-major, at least one pixel; at, out: n each. The
+//   pixel in row r and column c has its centre at x = c, y = r, and the value
+//   image[r * width + c] / 255. out[i] is the bilinear interpolation of the
+//   four pixels around at[i]; outside, the pixels at the edge are repeated for
+//   ever. An error of 1/128 is allowed. A call frees the memory that it
+//   allocates, or keeps it for later calls, which then allocate no more.
 // The lesson: a texture does all that in one fetch.
 void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
                      float *out, int n);

@@ -25,18 +25,19 @@ std::vector<misconception<float>> wrong_polynomials(const floats &x, const float
         };
     };
     return {
-        {"The coefficients were taken in the opposite order.",
-         "coefficients_host[0] stands alone, coefficients_host[degree] before x^degree.",
+        {"The coefficients were used in the opposite order.",
+         "coefficients_host[0] is the constant term, coefficients_host[degree] the factor of "
+         "x^degree.",
          with(floats(c.rbegin(), c.rend()))},
         {"The coefficient of x^degree is missing.",
          "There are degree + 1 coefficients: how many bytes is that?",
          with(c.size() < 2 ? c : floats(c.begin(), c.end() - 1))},
-        {"Only the first two coefficients, 8 bytes, have arrived; the others are 0.",
-         "A size of 8 bytes is often that of a pointer: of what is sizeof taken? It is "
-         "(degree + 1) * sizeof(float) that must be copied.",
+        {"Only the first two coefficients, 8 bytes, were copied; the others are 0.",
+         "8 bytes is the size of a pointer: what is the operand of sizeof? The copy must have "
+         "(degree + 1) * sizeof(float) bytes.",
          with(c.size() < 4 ? c : floats(c.begin(), c.begin() + 2))},
-        {"Only the first coefficient has arrived.",
-         "cudaMemcpyToSymbol counts bytes, not elements.", with({c[0]})},
+        {"Only the first coefficient was copied.", "cudaMemcpyToSymbol counts bytes, not elements.",
+         with({c[0]})},
     };
 }
 
@@ -47,8 +48,8 @@ std::vector<misconception<unsigned char>> wrong_walks(const bytes &start, const 
         return [&start, &next, k] { return oracle::follow(start, next, k); };
     };
     return {
-        {"These are the states after one step less.", "A loop of `steps` turns: k < steps.",
-         after(std::max(steps - 1, 0))},
+        {"These are the states after one step too few.",
+         "The loop must run `steps` times: k < steps.", after(std::max(steps - 1, 0))},
     };
 }
 
@@ -69,8 +70,8 @@ std::vector<misconception<float>> wrong_sorts(const floats &in)
          "Odd rounds compare 1 and 2, 3 and 4, ...: where does their loop begin?", same_pairs(0)},
         {"Only the elements 1 and 2, 3 and 4, ... of each run were put in order.",
          "Even rounds compare 0 and 1, 2 and 3, ...: where does their loop begin?", same_pairs(1)},
-        {"The last run was filled up with zeros, and they were sorted in.",
-         "What lies beyond n must come last: INFINITY is larger than any element.",
+        {"The last run was padded with zeros, and they were sorted in.",
+         "Padding beyond n must come last: INFINITY is larger than any element.",
          [&in] {
              floats padded = in;
              padded.resize((in.size() + run_length - 1) / run_length * run_length);
@@ -95,8 +96,8 @@ std::vector<misconception<float>> wrong_reversals(const floats &data, int block)
     constexpr std::size_t most_in_y = 65535; // of a grid's blocks, by which some cut x as well
     return {
         {"The pieces from number 65535 on stayed as they were.",
-         "Who has these? A grid cut to 65535 blocks is too small where each has one piece: in x "
-         "there may be 2147483647, or a block may go on to further pieces.",
+         "Which blocks handle these? A grid limited to 65535 blocks is too small if each has one "
+         "piece: in x there may be 2147483647 blocks, or let a block go on to further pieces.",
          [&data, block] {
              const std::size_t reach = std::min(data.size(), most_in_y * std::size_t(block));
              floats out = oracle::reverse_blocks(floats(data.begin(), data.begin() + reach), block);
@@ -138,7 +139,8 @@ const char *why_wrong(const output<float> &got, const std::vector<double> &want,
         return "Everything is half a pixel off: to the texture unit the centre of the first texel "
                "is at 0.5, to this contract at 0.";
     if (at_points([](float2 p) { return float2{std::floor(p.x + 0.5f), std::floor(p.y + 0.5f)}; }))
-        return "These are the nearest pixels: cudaFilterModeLinear asks for their mean.";
+        return "These are the nearest pixels: cudaFilterModeLinear interpolates between the four "
+               "around the point.";
     // Counts the wrong samples inside the image, to its left or right, and above or below it.
     auto beyond = [](float x, int size) { return x < 0 || x > float(size - 1); };
     std::size_t inside = 0, aside = 0, above = 0, both = 0;
@@ -149,13 +151,13 @@ const char *why_wrong(const output<float> &got, const std::vector<double> &want,
     }
     if (inside > 0) return "";
     if (aside > 0 && above == 0)
-        return "All that are wrong lie to the left or right of the image, where the pixels at its "
-               "edge go on: addressMode[0] is for x, and the edge is that of the texture's array, "
-               "which must be as wide as the image.";
+        return "All wrong samples lie to the left or right of the image, where the pixels at its "
+               "edge are repeated: addressMode[0] is for x, and the edge is that of the texture's "
+               "array, which must be as wide as the image.";
     if (above > 0 && aside == 0)
-        return "All that are wrong lie above or below the image, where the pixels at its edge go "
-               "on: addressMode[1] is for y, and the edge is that of the texture's array, which "
-               "must be as high as the image.";
-    return "All that are wrong lie outside the image, where the pixels at the edge go on for ever: "
-           "cudaAddressModeClamp, in x and in y.";
+        return "All wrong samples lie above or below the image, where the pixels at its edge are "
+               "repeated: addressMode[1] is for y, and the edge is that of the texture's array, "
+               "which must be as high as the image.";
+    return "All wrong samples lie outside the image, where the pixels at the edge are repeated for "
+           "ever: use cudaAddressModeClamp, in x and in y.";
 }

@@ -1,5 +1,6 @@
 // Lab 01, memory spaces: the file to edit. What each function must do: lab.hpp.
-// The lesson: handouts/01_memory_spaces.md. Stuck at a TODO: hints.md.
+// The lesson: handouts/01_memory_spaces.md. Stuck at a TODO:
+// ./workbook hint 01.
 //
 // The launches below are in place and round their grids up, so that the last
 // block may have threads to spare. Change launches where your idea needs it.
@@ -15,13 +16,13 @@ static int pieces(size_t n, size_t of) { return static_cast<int>((n + of - 1) / 
 void device_facts(device_facts_t *out_host)
 {
     [[maybe_unused]] cudaDeviceProp device{};
-    // TODO 1 (device_facts): Every member of *out_host must hold what
-    // cudaGetDeviceCount says, and cudaGetDeviceProperties about the device that
-    // cudaGetDevice names.
+    // TODO 1 (device_facts): Every member of *out_host must hold the values that
+    // cudaGetDeviceCount returns, and cudaGetDeviceProperties for the device
+    // that cudaGetDevice names.
 }
 
-// In device memory as long as the program runs; every kernel of this file can
-// use it by its name, and the host by the calls that take a symbol.
+// A variable in device memory, as long as the program runs; every kernel of this
+// file can use it by its name, and the host by the calls that take a symbol.
 static __device__ float in_global;
 
 static __global__ void add_one() { in_global += 1; }
@@ -32,10 +33,10 @@ void add_to_global(float start, float *out_host)
     // host has no address of it: cudaMemcpyToSymbol finds it by its name.
     add_one<<<1, 1>>>();
     check_launch("add_one");
-    // TODO 2 (add_to_global): Now *out_host must be what is in in_global.
+    // TODO 2 (add_to_global): Now *out_host must be the value of in_global.
 }
 
-// Constant memory: kernels only read it, the host sets it as any symbol.
+// Constant memory: kernels only read it, the host sets it like any symbol.
 [[maybe_unused]] static __constant__ float coefficients[most_coefficients];
 
 constexpr int per_thread = 4; // elements of a polynomial
@@ -75,11 +76,11 @@ void follow(const unsigned char *start, const unsigned char *next_host, unsigned
     check_launch("walk");
 }
 
-// In shared memory a run takes 17 floats, so that 32 lanes, each in its own run,
-// find their elements in 32 banks.
+// In shared memory a run takes 17 floats, so that the elements of 32 lanes, each
+// in its own run, are in 32 different banks.
 constexpr int pitch = run_length + 1;
 
-// Brings the block's runs to shared memory, neighbours by neighbouring lanes
+// Loads the block's runs into shared memory; neighbouring lanes load neighbours
 // (lab 02 says why). Beyond n there is INFINITY, which sorts to the end.
 static __device__ void bring_runs(const float *in, int n, float *staged)
 {
@@ -89,7 +90,7 @@ static __device__ void bring_runs(const float *in, int n, float *staged)
     __syncthreads();
 }
 
-// Takes them to `out` in the same way.
+// Stores them to `out` in the same way.
 [[maybe_unused]] static __device__ void take_runs(const float *staged, float *out, int n)
 {
     int first = blockIdx.x * block_size * run_length;
@@ -119,9 +120,9 @@ void small_sort(const float *in, float *out, int n)
 static __global__ void reverse_pieces(float *data, int n, int block)
 {
     [[maybe_unused]] __shared__ float before[1024];
-    // TODO 6 (reverse_blocks): This block's piece, of which the last one may be
-    // shorter, must be reversed: by way of `before`, to which all threads must
-    // have copied before one of them writes to `data`.
+    // TODO 6 (reverse_blocks): This block's piece, which may be shorter if it is
+    // the last, must be reversed through `before`: all threads must have copied
+    // to it before one of them writes to `data`.
 }
 
 void reverse_blocks(float *data, int n, int block)
@@ -133,8 +134,9 @@ void reverse_blocks(float *data, int n, int block)
 
 static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
 {
-    // TODO 7 (sample_bilinear): out[i] must be what one tex2D<float> returns for
-    // at[i]. To the texture unit the centre of the first texel is at 0.5.
+    // TODO 7 (sample_bilinear): out[i] must be the value that one tex2D<float>
+    // returns for at[i]. To the texture unit the centre of the first texel is at
+    // 0.5.
 }
 
 void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
@@ -151,7 +153,7 @@ void sample_bilinear(const unsigned char *image, int width, int height, const fl
     cudaTextureDesc how{};
     how.readMode = cudaReadModeNormalizedFloat; // a byte is a fraction of 255
     // TODO 8 (sample_bilinear: between and outside): `how` must say that the
-    // texture interpolates linearly, and that the pixels at both edges go on.
+    // texture interpolates linearly, and clamps both coordinates to the edges.
     cudaTextureObject_t texture = 0;
     check(cudaCreateTextureObject(&texture, &memory, &how, nullptr), "cudaCreateTextureObject");
     sample<<<pieces(n, block_size), block_size>>>(texture, at, out, n);

@@ -63,12 +63,13 @@ static counted_gate sectors_per_element(bool stores, int offset, double most)
 {
     return at_most(
         stores ? "sectors stored per element" : "sectors loaded per element", {most}, "",
-        stores ? "Is each element stored once? Then a store of a warp that begins within a sector "
-                 "touches five for four: let every warp begin its stores at a sector boundary, and "
-                 "handle both ends one by one."
-               : "Is each element loaded once? Twice, by two warps, is twice as much. A load of a "
-                 "warp that begins within a sector touches five for four: load from the boundary "
-                 "before, pass the floats on between lanes, and handle both ends one by one.",
+        stores ? "Is each element stored only once? If so: a store of a warp that begins within a "
+                 "sector touches five sectors instead of four. Let every warp begin its stores at "
+                 "a sector boundary, and handle both ends one by one."
+               : "Is each element loaded only once, not again by a second warp? If so: a load of a "
+                 "warp that begins within a sector touches five sectors instead of four. Load from "
+                 "the boundary before it, pass the floats between lanes by shuffles, and handle "
+                 "both ends one by one.",
         [=](const counted &c) {
             return double(stores ? c.store_sectors : c.load_sectors) / (raced_sums() - offset);
         });
@@ -79,7 +80,8 @@ static counted_gate sectors_per_element(bool stores, int offset, double most)
 static counted_gate by_loads_and_stores()
 {
     return at_most("bytes by textures and atomics", {0.01}, "%",
-                   "They move the same sectors. Load and store here, so that it is seen which.",
+                   "Textures and atomics move the same sectors. Use plain loads and stores here, "
+                   "so that the sectors can be counted.",
                    [](const counted &c) {
                        double all = moved_sectors(c);
                        return all > 0 ? 1 - double(c.load_sectors + c.store_sectors) / all : 0;
@@ -90,7 +92,8 @@ static counted_gate bytes_loaded_per_thread(double min)
 {
     return at_least(
         "bytes loaded per thread", {min}, "",
-        "A thread that has only two floats on their way waits for them most of the time.",
+        "A thread that has only two floats in flight waits for them most of the time. Load several "
+        "elements before the first is used.",
         [](const counted &c) { return c.threads ? double(c.load_bytes) / double(c.threads) : 0; });
 }
 
@@ -158,15 +161,15 @@ SPEED_CASE("scale_columns: speed", 4.5, 10)
     speed_gates gates;
     gates.speedup = 3;
     gates.copy = {0.45, 0.65, 0.90}; // one float a thread, coalesced: 58 % on an H200
-    gates.counted = gated(
-        {used_by_loads(0.95), used_by_stores(0.95),
-         // 12 with a factor for each element; a sector for each loads and stores 64.
-         moved_bytes(
-             "element", [] { return double(raced_rows()) * raced_cols; }, {24},
-             "Lanes that ask for one element have a sector to themselves. Let each lane of a warp "
-             "handle another element of a row.")});
-    gates.too_slow = "Do the lanes of a warp handle neighbours in a row? Where they do, more bytes "
-                     "on their way help: several elements a thread, or float4.";
+    gates.counted =
+        gated({used_by_loads(0.95), used_by_stores(0.95),
+               // 12 with a factor for each element; a sector for each loads and stores 64.
+               moved_bytes(
+                   "element", [] { return double(raced_rows()) * raced_cols; }, {24},
+                   "A lane that requests its element alone moves a whole sector for it. Let the "
+                   "lanes of a warp handle neighbouring elements of a row.")});
+    gates.too_slow = "Do the lanes of a warp handle neighbours in a row? If they do, more bytes in "
+                     "flight help: several elements per thread, or float4.";
     race(scaling_rows(), gates);
 }
 
@@ -249,9 +252,9 @@ CORRECTNESS_CASE("add_unrolled: arrays that begin anywhere", 1)
         try_add(2, at);
         // The first of these places are the same for all three arrays.
         hint_misaligned(
-            "Where all three arrays begin equally far behind a multiple of 16 bytes it was right: "
-            "is the head peeled for one of them, or only one's address tested? The others may "
-            "begin elsewhere: ask each, and load floats where float4 is not allowed.");
+            "The result was right when all three arrays began at the same place within 16 bytes: "
+            "is the head peeled for one of them, or only one's address tested? The others may be "
+            "aligned differently: test each, and load floats where float4 is not allowed.");
     }
 }
 
@@ -262,7 +265,7 @@ SPEED_CASE("add_unrolled: speed", 4.5, 0)
     // 32 bytes a thread, but for the threads behind the last element.
     gates.counted = gated({used_by_loads(0.95), used_by_stores(0.95), bytes_loaded_per_thread(31),
                            sectors_per_element(false, 0, 0.27)});
-    gates.too_slow = "Too few bytes are on their way at a time. Let each thread load several "
+    gates.too_slow = "Too few bytes are in flight at a time. Let each thread load several "
                      "elements, or float4, before it uses the first.";
     race(sums_at(sum_of::adding, 0), gates);
 }

@@ -24,8 +24,8 @@ void scale_columns(const float *in, float *out, int rows, int cols, const float 
 //   a, b, c: n each; offset >= 0.
 //   c[i] = a[i + offset] + b[i + offset] for 0 <= i < n - offset; the last
 //   `offset` elements of c stay as they are, all of c when offset >= n.
-// The lesson: what a misaligned read moves, and how to read aligned all the
-// same.
+// The lesson: which sectors a misaligned read moves, and how to read aligned all
+// the same.
 void read_offset(const float *a, const float *b, float *c, int n, int offset);
 
 // Adds two arrays into a place that begins at `offset`.
@@ -50,7 +50,7 @@ enum class pattern_kind : int {
     one_address, // x[p], p >= 0
     strided,     // x[p * lane], p >= 1
     scattered,   // x[1024 * ((lane * 7) % 32) + p], 0 <= p < 1024
-    two_rows,    // x[(lane / 16) * p + lane % 16], p >= 16: half a warp a row
+    two_rows,    // x[(lane / 16) * p + lane % 16], p >= 16: half a warp per row
     first_lanes, // x[lane], but only lanes 0 to p - 1 read, 1 <= p <= 32
     even_lanes,  // x[p + lane], but only lanes 0, 2, ... 30 read, p >= 0
     bytes,       // byte p + lane of the array, p in bytes, p >= 0
@@ -63,7 +63,7 @@ struct access_pattern {
     int parameter; // p above, at most 4096
 };
 
-// What one request for a pattern touches.
+// The sectors and lines that one request for a pattern touches.
 struct prediction {
     int sectors; // different 32-byte sectors
     int lines;   // different 128-byte lines
@@ -72,15 +72,15 @@ struct prediction {
 // A quiz: what does each request touch? On the host, no kernel.
 //   patterns_host, out_host: count each, host memory. out_host[i] is for
 //   patterns_host[i].
-// The parameters change from run to run; a table of numbers does not answer it,
-// a rule a kind does.
+// The parameters change from run to run: a table of numbers does not answer it,
+// one rule per kind does.
 void predict(const access_pattern *patterns_host, prediction *out_host, int count);
 
 // --- Not timed ---
 
-// What one multiprocessor, an SM, offers to the blocks that are resident on it,
-// that is, the blocks that it runs at a time. An H100 or H200 has
-// {2048, 32, 65536, 4, 256, 233472, 128, 1024}.
+// The resources of one multiprocessor, an SM, for the blocks that are resident
+// on it, that is, the blocks that it runs at a time. An H100 or H200 has {2048,
+// 32, 65536, 4, 256, 233472, 128, 1024}.
 struct sm_limits {
     int threads;         // resident at most; a multiple of 32
     int blocks;          // resident at most
@@ -92,7 +92,7 @@ struct sm_limits {
     int shared_reserved; // bytes that the system takes for each block
 };
 
-// What a block of a kernel needs.
+// The resources that one block of a kernel needs.
 struct block_needs {
     int threads;      // 32 to 1024, any number
     int registers;    // per thread, 1 to 255
@@ -112,7 +112,7 @@ struct block_needs {
 //     many warps as its registers suffice for; a block's warps may be in any.
 //   - They have their shared memory. A block gets shared_bytes +
 //     shared_reserved, rounded up to a multiple of shared_unit.
-//   It is 0 where one block is too much. These are the rules of NVIDIA's
+//   It is 0 if not even one block fits. These are the rules of NVIDIA's
 //   occupancy calculator (cuda_occupancy.h) since compute capability 7.0.
 //   The limits change from call to call.
 // The lesson: occupancy, and what limits it.
@@ -132,7 +132,8 @@ struct memory_demand {
 //   demands_host, warps_host: count each, host memory.
 //   By Little's law a memory delivers its bandwidth if and only if as many bytes
 //   are in flight as it delivers during its latency. warps_host[i] is the
-//   smallest number of resident warps per SM that have so many in flight. It may
-//   be more than an SM can hold. Products of these numbers do not fit an int.
+//   smallest number of resident warps per SM that have that many in flight. It
+//   may be more than an SM can hold. Products of these numbers do not fit an
+//   int.
 // The lesson: latency hiding takes warps, or more bytes in flight per thread.
 void warps_hiding_latency(const memory_demand *demands_host, int *warps_host, int count);

@@ -41,7 +41,7 @@ static std::vector<misconception<float>> wrong_indices(const floats &in, int row
     return {
         {"Each row was scaled by a factor of its own.", "Index `factor` by the column.",
          scaled(here, [](int row, int) { return row; })},
-        {"The elements were taken as if each column stood in one piece (column-major).",
+        {"The elements were read as if each column were contiguous (column-major).",
          "lab.hpp says row-major: element i of the array is in row i / cols, column i % cols.",
          scaled(here, [=](int row, int col) { return here(row, col) / rows; })},
         {"The matrix was read transposed.",
@@ -71,8 +71,8 @@ static std::vector<misconception<float>> wrong_factors(const floats &in, const f
                  std::to_string(first % cols) + ", by factor[" +
                  std::to_string(column_taken(first)) + "].",
              "Which column does its thread compute for element " + i +
-                 "? Where a thread has several elements, each has a column of its own, worked out "
-                 "anew: of neighbours, too, since a row may end between two of them.",
+                 "? If a thread has several elements, compute the column of each: neighbours, too, "
+                 "may lie in different rows.",
              [&in, &factor, &got, cols, column_taken] {
                  floats out = got.values;
                  for (std::size_t k = 0; k < out.size(); ++k)
@@ -103,7 +103,7 @@ std::vector<misconception<float>> wrong_reads(const floats &a, const floats &b, 
         {"The offset was left out.", "Read a and b at i + offset.", sums(0, 0)},
         {"Only a was read from the offset on.", "Read b at i + offset too.", sums(offset, 0)},
         {"The offset was rounded down to a multiple of 4.",
-         "A float4 begins at every fourth float: an offset between needs realigning, or loads of "
+         "A float4 begins at every fourth float: any other offset needs realigning, or loads of "
          "one float.",
          sums(offset / 4 * 4, offset / 4 * 4)},
     };

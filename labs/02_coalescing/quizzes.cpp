@@ -34,15 +34,16 @@ static const char *hint_for(pattern_kind kind)
     case pattern_kind::one_address:
         return "How many different addresses are there?";
     case pattern_kind::strided:
-        return "Up to a stride of one piece no piece in between is skipped; beyond, how many lanes "
-               "share one?";
+        return "Up to a stride of one sector, or line, none in between is skipped; with longer "
+               "strides, how many lanes share one?";
     case pattern_kind::first_lanes:
     case pattern_kind::even_lanes:
-        return "Only lanes that read count; but a piece counts whole.";
+        return "Only lanes that read count; but a sector, or line, counts whole.";
     case pattern_kind::two_rows:
-        return "Two runs of 64 bytes. Can they share a piece?";
+        return "There are two runs of 64 bytes. Can they share a sector or a line?";
     default:
-        return "Where do the first and the last byte lie? Divide both by the size of the piece.";
+        return "Where do the first and the last byte lie? Divide both by the size of a sector, or "
+               "of a line.";
     }
 }
 
@@ -122,7 +123,7 @@ void quiz_patterns(const std::vector<pattern_questions> &questions)
                unit.empty()
                    ? (same ? "Does your rule use p itself, or only whether it is 0? " : "") +
                          std::string(hint_for(pattern.kind))
-                   : "lab.hpp says beside each kind in which unit its p counts.");
+                   : "lab.hpp names the unit of p beside each kind.");
     }
 }
 
@@ -137,23 +138,27 @@ template <class Rules> struct quiz_mistake {
 
 constexpr quiz_mistake<oracle::residency_rules> residency_mistakes[] = {
     {{.registers = false, .shared = false},
-     "Only warps and the number of blocks were looked at.",
+     "Only the warps and the number of blocks were checked.",
      "Registers and shared memory are limits, too: the smallest of all decides."},
     {{.registers = false},
-     "Registers were not looked at.",
-     "How many warps do the registers suffice for? The smallest limit decides."},
+     "The limit of registers was left out.",
+     "For how many warps are there enough registers? The smallest limit decides."},
     {{.shared = false},
-     "Shared memory was not looked at.",
-     "How many shares of a block does the shared memory hold? The smallest limit decides."},
+     "The limit of shared memory was left out.",
+     "For how many blocks is there enough shared memory? The smallest limit decides."},
     {{.block_limit = false},
      "The limit of blocks was left out.",
-     "However small they are, no more than limits.blocks are resident."},
+     "At most limits.blocks are resident, however small they are."},
     {{.full_warps_only = true},
      "A warp with fewer than 32 threads was not counted.",
      "Round the number of a block's warps up: the last one takes the room of a whole one."},
     {{.whole_warps = false},
      "Threads were counted in place of warps.",
      "A block of 33 threads has two warps, and takes the room of 64 threads and their registers."},
+    {{.register_unit = false, .partitions = false},
+     "The registers were not rounded up, and taken as one piece.",
+     "A warp gets registers in multiples of limits.register_unit, all in one partition. How many "
+     "warps does a partition hold?"},
     {{.register_unit = false},
      "The registers of a warp were not rounded up.",
      "A warp gets registers in multiples of limits.register_unit."},
@@ -162,7 +167,7 @@ constexpr quiz_mistake<oracle::residency_rules> residency_mistakes[] = {
      "Each warp gets a multiple of limits.register_unit of its own."},
     {{.partitions = false},
      "The registers were taken as one piece.",
-     "What one partition has left over is of no use to a warp of another. How many warps does one "
+     "A warp cannot use registers that are left over in another partition. How many warps does one "
      "partition hold?"},
     {{.shared_reserved = false},
      "The shared memory that the system takes for each block was left out.",
@@ -173,22 +178,26 @@ constexpr quiz_mistake<oracle::residency_rules> residency_mistakes[] = {
      "of what is rounded."},
     {{.rounded_down = false},
      "The blocks were rounded up where they should be rounded down.",
-     "A block for which a part of its warps, registers or bytes is left is not resident."},
+     "A block is not resident if only a part of its warps, registers or bytes is left."},
 };
 
 constexpr quiz_mistake<oracle::latency_rules> latency_mistakes[] = {
     {{.clock = false},
      "A cycle was taken for a nanosecond.",
-     "Cycles times GB/s are no bytes: how long is a cycle at clock_mhz?"},
+     "Cycles times GB/s are not bytes: how long is a cycle at clock_mhz?"},
     {{.each_sm = false},
      "These are the warps of the whole device.",
-     "The bytes in flight are shared out among all multiprocessors."},
+     "The bytes in flight are divided among all multiprocessors."},
     {{.warps = false},
      "These are threads.",
      "A warp has 32 of them, each with its own bytes in flight."},
+    {{.whole_bytes = true},
+     "The bytes in flight were rounded down before the warps were computed.",
+     "A part of a byte may need another warp. Multiply both sides by clock_mhz, so that there is "
+     "one division, the last one."},
     {{.rounded_up = false},
      "The number of warps was rounded down.",
-     "One warp less than needed has too few bytes in flight."},
+     "With one warp less than needed there are too few bytes in flight."},
 };
 
 // Returns the first mistake that explains all answers; null: none does.
@@ -272,6 +281,8 @@ void ask_residency(const asked_sm &sm, limit last)
     for (int threads : {256, 32, 33, 96, 1000, 1024})
         blocks.push_back({threads, std::min(40, most_registers), 0});
     blocks.push_back({256, std::min(33, most_registers), 0});
+    // Of 11 * 62 registers and no rounding three blocks fit an H100, else two.
+    blocks.push_back({352, std::min(62, most_registers), 0});
     for (int k = 0; k < 24; ++k) {
         blocks.push_back({random_between(32, k % 2 == 0 ? 1024 : 128),
                           random_between(std::min(16, most_registers), most_registers), 0});
@@ -318,15 +329,30 @@ static bool nearly_whole(const memory_demand &m)
     return std::abs(warps - std::round(warps)) < 1e-6 * warps;
 }
 
+// True if as many warps as hold the whole bytes in flight do not hold the part of a byte as well.
+static bool needs_part_of_byte(const memory_demand &m)
+{
+    return oracle::warps_hiding_latency(m) !=
+           oracle::warps_hiding_latency(m, {.whole_bytes = true});
+}
+
+static memory_demand any_demand(int max_multiprocessors, int max_doublings)
+{
+    return {random_between(200, 1200), random_between(900, 2500), random_between(200, 8000),
+            random_between(8, max_multiprocessors), 4 << random_between(0, max_doublings)};
+}
+
 void quiz_latency()
 {
     // The first three are exact in any order of computing: 32, 128 and 1.
     std::vector<memory_demand> demands = {
         {1024, 1024, 4096, 125, 32}, {1024, 1024, 4096, 125, 8}, {1, 2048, 64, 125, 128}};
+    while (demands.size() < 6) {
+        const memory_demand m = any_demand(16, 0);
+        if (needs_part_of_byte(m) && !nearly_whole(m)) demands.push_back(m);
+    }
     while (demands.size() < 40) {
-        const memory_demand m = {random_between(200, 1200), random_between(900, 2500),
-                                 random_between(200, 8000), random_between(8, 160),
-                                 4 << random_between(0, 5)};
+        const memory_demand m = any_demand(160, 5);
         if (!nearly_whole(m)) demands.push_back(m);
     }
     output<int> answers(demands.size());

@@ -1,5 +1,5 @@
 // Lab 02, coalescing: the file to edit. What each function must do: lab.hpp.
-// The lesson: handouts/02_coalescing.md. Stuck at a TODO: hints.md.
+// The lesson: handouts/02_coalescing.md. Stuck at a TODO: ./workbook hint 02.
 //
 // Every launch below is in place and rounds its grid up, so that the last block
 // has threads to spare. Change launches where your idea needs it.
@@ -9,7 +9,7 @@
 #include <cuda_runtime.h>
 
 constexpr int block_size = 256;
-constexpr int per_thread = 4; // elements a thread handles (TODOs 1 and 5)
+constexpr int per_thread = 4; // elements that a thread handles (TODOs 1 and 5)
 
 static int blocks_for(int n, int elements_a_block)
 {
@@ -21,9 +21,9 @@ static int blocks_for(int n, int elements_a_block)
 static __global__ void scale_elements(const float *in, float *out, int n, int cols,
                                       const float *factor)
 {
-    // TODO 1 (scale_columns): Share the block's elements out among its threads,
-    // so that at every step the 32 lanes of a warp handle 32 neighbours. Scale
-    // each element by the factor of its column; leave out what lies beyond n.
+    // TODO 1 (scale_columns): Divide the block's elements among its threads, so
+    // that at every step the 32 lanes of a warp handle 32 neighbours. Scale each
+    // element by the factor of its column; stop at n.
 }
 
 void scale_columns(const float *in, float *out, int rows, int cols, const float *factor)
@@ -35,7 +35,7 @@ void scale_columns(const float *in, float *out, int rows, int cols, const float 
     check_launch("scale_elements");
 }
 
-// A thread an element of the result.
+// One thread per element of the result.
 static __global__ void read_elements(const float *a, const float *b, float *c, int n, int offset)
 {
     // TODO 2 (read_offset): Compute this thread's i and write
@@ -55,12 +55,12 @@ void read_offset(const float *a, const float *b, float *c, int n, int offset)
     check_launch("read_elements");
 }
 
-// A thread an element of the result.
+// One thread per element of the result.
 static __global__ void write_elements(const float *a, const float *b, float *c, int n, int offset)
 {
     // TODO 4 (write_offset): Write c[i + offset] = a[i] + b[i], if both are
     // inside the arrays. When everything else passes: let every warp begin its
-    // stores at a sector boundary, and realign what it loads as in TODO 3.
+    // stores at a sector boundary, and realign its loads as in TODO 3.
 }
 
 void write_offset(const float *a, const float *b, float *c, int n, int offset)

@@ -1,5 +1,5 @@
 // Lab 03, layouts: the file to edit. What each function must do: lab.hpp. The
-// lesson: handouts/03_aos_soa.md. Stuck at a TODO: hints.md.
+// lesson: handouts/03_aos_soa.md. Stuck at a TODO: ./workbook hint 03.
 //
 // Every launch below is in place, with one thread per particle, and rounds its
 // grid up. Change launches where your idea needs it.

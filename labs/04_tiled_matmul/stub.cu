@@ -1,6 +1,6 @@
 // Lab 04, tiled matrix multiplication: the file to edit. What each function
 // must do: lab.hpp. The lesson: handouts/04_tiled_matmul.md. Stuck at a TODO:
-// hints.md.
+// ./workbook hint 04.
 //
 // Every launch below is in place: one thread per element of the result, one
 // block per square of them, the grid rounded up. Change launches where your

@@ -46,12 +46,12 @@ static const places odd_places[] = {{1, 0}, {0, 1}, {3, 2}, {2, 2}, {4, 8}, {31,
 
 static void say_what_bounds_are(border beyond)
 {
-    hint_past_the_end(beyond == border::zero
-                          ? "Row and column have a bound each, 0 <= r < rows and 0 <= c < cols: "
-                            "is each compared with its own, for every element that a thread has?"
-                          : "The row is clamped to 0 ... rows - 1, the column to 0 ... cols - 1: "
-                            "is each clamped, and by its own bound, and is each element that a "
-                            "thread stores compared with both?");
+    hint_past_the_end(
+        beyond == border::zero
+            ? "Row and column have a bound each, 0 <= r < rows and 0 <= c < cols: is each compared "
+              "with its own, for every element that a thread handles?"
+            : "The row is clamped to 0 ... rows - 1, the column to 0 ... cols - 1: is each clamped "
+              "to its own bounds, and is each element that a thread stores compared with both?");
 }
 
 // By rounded sums nothing is recognised.
@@ -103,14 +103,13 @@ static void expect_bytes_of_large_images()
 {
     constexpr int radius = 8, side = 32768;
     constexpr double most = 0x1p40;
-    const char *next =
-        "How large is rows * cols * sizeof(float) there, and can an int hold it? The "
-        "first factor must be a size_t already.";
+    const char *next = "How large is rows * cols * sizeof(float) there, and can an int hold it? "
+                       "The first factor itself must be a size_t.";
     std::size_t before = 0;
     for (int cols : {side / 2, side}) {
         std::size_t bytes = CALL(convolve_separable_scratch, side, cols, radius);
         std::string asked = "convolve_separable_scratch asks for " + std::to_string(bytes) +
-                            " bytes where an image has " + std::to_string(side) + " x " +
+                            " bytes for an image of " + std::to_string(side) + " x " +
                             std::to_string(cols) + " pixels.";
         expect(double(bytes) <= most, verdict::WRONG_ANSWER, asked, next);
         expect(bytes >= before, verdict::WRONG_ANSWER,
@@ -124,7 +123,7 @@ static void expect_nothing_kept(const char *function, const std::function<void()
 {
     expect(!leaks(call), verdict::RESOURCE_LIMIT,
            std::string("Device memory that ") + function +
-               " allocated is still taken when it has returned, and the next call takes more.",
+               " allocated is still in use when it has returned, and the next call takes more.",
            "Free what a call allocates, or keep it for the next call.");
 }
 
@@ -351,8 +350,8 @@ private:
                    show_element(got) + ", and should be " + show_element(float(want[col])) + "." +
                    (close ? " That is close, but not as precise as float arithmetic." : ""),
                close ? "Compute in float throughout: no half precision, no TF32."
-                     : "The smaller cases are right, so look for what only large images have: many "
-                       "blocks, many tiles, an edge within a tile.");
+                     : "The smaller cases are right, so look for things that only large images "
+                       "have: many blocks, many tiles, an edge within a tile.");
     }
 
     enum function what_;
@@ -373,9 +372,9 @@ static counted_gate sectors_per_pixel(enum function what, const steps &most)
 {
     return at_most(
         "sectors moved per pixel", most, "",
-        "Each pixel is loaded from global memory for every sum that it is part of. Let "
-        "the threads of a block bring their pixels and a halo around them to shared "
-        "memory together, and take what they need from there.",
+        "Each pixel is loaded from global memory for every sum that it is part of. Let the threads "
+        "of a block together load their pixels and a halo around them into shared memory, and read "
+        "them from there.",
         [=](const counted &c) { return moved_sectors(c) / double(raced(what).pixels()); });
 }
 
@@ -383,23 +382,23 @@ static counted_gate sectors_per_pixel(enum function what, const steps &most)
 // tiles of 32 x 4. All 17 x 17 are 289.
 static counted_gate multiplications_per_pixel(enum function what, double most)
 {
-    return at_most(
-        "multiplications per pixel", {most}, "",
-        "A filter that is a product need not be multiplied out: filter along the rows, and then "
-        "the result down the columns. If it does: is each row's sum taken once and kept, or anew "
-        "for every element of the column filter?",
-        // to divide by a reciprocal is to multiply
-        [=](const counted &c) {
-            return double(c.multiplications + c.divisions) / double(raced(what).pixels());
-        });
+    return at_most("multiplications per pixel", {most}, "",
+                   "A separable filter need not be multiplied out: filter along the rows, and then "
+                   "filter the result down the columns. If you do that already: is each row's sum "
+                   "computed once and kept, or anew for every element of the column filter?",
+                   // to divide by a reciprocal is to multiply
+                   [=](const counted &c) {
+                       return double(c.multiplications + c.divisions) /
+                              double(raced(what).pixels());
+                   });
 }
 
 // Bytes that each launch must move if it moves every sector once, over all launches.
 static counted_gate compulsory_bytes(enum function what, double good)
 {
     return at_most("compulsory bytes per pixel", {0, good}, "bytes",
-                   "What the first pass writes the second reads again. A block that keeps it in "
-                   "shared memory or in registers needs no second pass.",
+                   "The second pass reads again what the first one has written. A block that keeps "
+                   "it in shared memory or in registers needs no second pass.",
                    [=](const counted &c) {
                        return double(c.compulsory_bytes) / double(raced(what).pixels());
                    });
@@ -415,7 +414,7 @@ static speed_gates direct_gates(enum function what)
     gates.counted = {sectors_per_pixel(what, {3.6, 0.7, 0}), lanes_at_work()};
     gates.too_slow = "Is the radius known at compile time, so that the loops are unrolled and the "
                      "filter's elements are operands? Then let a thread compute several pixels, so "
-                     "that one it has loaded serves several sums.";
+                     "that each loaded pixel serves several sums.";
     return gates;
 }
 
@@ -430,8 +429,8 @@ static speed_gates separable_gates()
                      // halo again: with seven bands 11.1.
                      compulsory_bytes(function::separable, 11.5), lanes_at_work()};
     gates.too_slow = "Two passes, first along the rows and then down the columns, need 2 d "
-                     "multiply-adds a pixel in place of d * d. When that is done memory is the "
-                     "limit: shared tiles in both passes, then one pass.";
+                     "multiply-adds per pixel instead of d * d. When that is done, memory is the "
+                     "limit: use shared tiles in both passes, then a single pass.";
     return gates;
 }
 

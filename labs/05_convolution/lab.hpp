@@ -8,9 +8,9 @@
 // and at most 500000, rows * cols at most 2^30. An image with no pixel is
 // legal, and so is one that is smaller than the filter. All numbers are finite.
 //
-// 0 <= radius <= 16, and a filter has d = 2 * radius + 1 elements a side. It is
-// in host memory, which is the caller's: it may change as soon as the function
-// has returned.
+// 0 <= radius <= 16, and a filter has d = 2 * radius + 1 elements per side. It
+// is in host memory that belongs to the caller, who may change it as soon as
+// the function has returned.
 //
 // Sums are taken in float, in any order: no half, no TF32. The functions return
 // when their work has been launched; the grader waits for it, and asks the
@@ -24,25 +24,25 @@
 //   image, out: rows x cols; filter_host: d x d, row-major.
 //   out[r * cols + c] = sum over y, x < d of filter_host[y * d + x] times the
 //   pixel in row r + y - radius and column c + x - radius of the image. The
-//   filter is not turned round. Beyond the image all pixels are 0.
-// The lesson: where to keep what all threads read, and what neighbours share.
+//   filter is not flipped. Beyond the image all pixels are 0.
+// The lesson: where to keep the values that all threads read, and those that
+// neighbours share.
 void convolve(const float *image, float *out, int rows, int cols, const float *filter_host,
               int radius);
 
-// The same, but beyond the image each edge goes on: a pixel there is as its
-// nearest one in the image.
-// The lesson: the halo decides what lies beyond the edge, nobody else.
+// The same, but beyond the image the edges are repeated: a pixel there equals
+// the nearest pixel of the image.
+// The lesson: only the code that loads the halo handles the edge.
 void convolve_clamped(const float *image, float *out, int rows, int cols, const float *filter_host,
                       int radius);
 
-// Filters an image by a filter that is a product: convolve with the filter
-// whose element in row y and column x is
-// column_filter_host[y] * row_filter_host[x].
+// Filters an image by a separable filter: convolve with the filter whose
+// element in row y and column x is column_filter_host[y] * row_filter_host[x].
 //   image, out: rows x cols; row_filter_host, column_filter_host: d each.
-//   convolve_separable_scratch, on the host, says how many bytes of scratch
-//   memory it needs for such an image (0 is fine); `scratch` then points to so
-//   many bytes of device memory at a multiple of 256. They hold anything, and
-//   are the function's own until its work is done.
+//   convolve_separable_scratch, on the host, returns how many bytes of scratch
+//   memory it needs for such an image (0 is fine); `scratch` then points to
+//   that many bytes of device memory at a multiple of 256. Their contents are
+//   undefined, and the function may use them until its work is done.
 // The lesson: 2 d multiply-adds in place of d * d, and then memory is the limit.
 size_t convolve_separable_scratch(int rows, int cols, int radius);
 void convolve_separable(const float *image, float *out, int rows, int cols,

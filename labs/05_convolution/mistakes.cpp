@@ -73,13 +73,13 @@ public:
 
     void add_of_taps(misconceptions &known) const
     {
-        known.push_back({"All sums are 0.",
-                         "Constant memory is 0 until something is copied to it. Does each "
-                         "function copy its own filter, and is the number of bytes that of all "
-                         "its elements: not their count, nor sizeof of a pointer? Or is a small "
-                         "filter put into the corner of a table for a larger radius, and not into "
-                         "its middle?",
-                         each([](int, int) { return 0; })});
+        known.push_back(
+            {"All sums are 0.",
+             "Constant memory is 0 until something is copied to it. Does each function copy its "
+             "own filter, and is the number of bytes that of all its elements, not their count, "
+             "nor the size of a pointer? Or is a small filter put into the corner of a table for a "
+             "larger radius, and not into its centre?",
+             each([](int, int) { return 0; })});
         // The bytes of the first elements, and of what comes after them zeros.
         struct too_few {
             std::size_t elements;
@@ -87,22 +87,22 @@ public:
         };
         constexpr std::size_t pointer_bytes = sizeof(float *);
         const std::size_t all = filter_.size(), of_count = all / sizeof(float);
-        for (too_few f : {too_few{of_count, "As many bytes were copied as it has elements: times "
-                                            "sizeof(float)."},
+        for (too_few f : {too_few{of_count, "The copy took the number of elements for the number "
+                                            "of bytes: multiply it by sizeof(float)."},
                           too_few{pointer_bytes / sizeof(float),
-                                  "So many bytes has a pointer: sizeof of one is not that of what "
-                                  "it points to."}})
+                                  "That is the size of a pointer: sizeof of a pointer is not the "
+                                  "size of the array that it points to."}})
             if (f.elements < all)
-                known.push_back({"Of the filter only the first " + std::to_string(f.elements) +
-                                     " elements were there, the others were 0.",
+                known.push_back({"Only the first " + std::to_string(f.elements) +
+                                     " elements of the filter were used, the others were 0.",
                                  f.why, taps([f, me = *this](int y, int x) {
                                      bool there = std::size_t(y) * me.d_ + x < f.elements;
                                      return there ? me.tap(y, x) : 0;
                                  })});
         known.push_back(
-            {"The filter was turned round.",
-             "lab.hpp lays it over the image as it is: element (y, x) belongs to row "
-             "r + y - radius and column c + x - radius.",
+            {"The filter was flipped.",
+             "lab.hpp applies it as it is: element (y, x) belongs to row r + y - radius and column "
+             "c + x - radius.",
              taps([me = *this](int y, int x) { return me.tap(me.d_ - 1 - y, me.d_ - 1 - x); })});
         known.push_back({"The filter was transposed.",
                          "Its element in row y and column x is filter_host[y * d + x].",
@@ -127,16 +127,15 @@ public:
     {
         bool zero = beyond_ == border::zero;
         if (zero)
-            known.push_back({"Beyond the image its nearest pixels were taken.",
+            known.push_back({"Pixels beyond the image were taken to be the nearest ones.",
                              "Here the pixels beyond the image are 0.",
                              pixels(by_border(border::clamped))});
         else
-            known.push_back({"Beyond the image zeros were taken.",
-                             "Here a pixel beyond the image is as its nearest one in the image.",
+            known.push_back({"Pixels beyond the image were taken to be 0.",
+                             "Here a pixel beyond the image equals the nearest one in the image.",
                              pixels(by_border(border::zero))});
         known.push_back(
-            {"Beyond the right edge the next row was taken, beyond the left one the row "
-             "before.",
+            {"Beyond the right edge the next row was read, beyond the left edge the row before.",
              "Row and column each have a bound of their own: r * cols + c lies in the "
              "image for many columns c that do not.",
              pixels([me = *this](int, int, int r, int c) {
@@ -144,15 +143,15 @@ public:
                  return i < 0 || i >= long(me.image_.size()) ? 0.0 : double(me.image_[i]);
              })});
         if (!zero)
-            known.push_back(
-                {"Beyond the image the place r * cols + c was cut to the first and the last pixel.",
-                 "The nearest pixel is in the nearest row and the nearest column: cut r and c, "
-                 "each "
-                 "to its own bounds, before they become an index.",
-                 pixels([me = *this](int, int, int r, int c) {
-                     const long last = long(me.image_.size()) - 1;
-                     return double(me.image_[std::clamp(long(r) * me.s_.cols + c, 0L, last)]);
-                 })});
+            known.push_back({"Beyond the image the index r * cols + c was clamped to the first and "
+                             "the last pixel.",
+                             "The nearest pixel is in the nearest row and the nearest column: "
+                             "clamp r and c, each to its own bounds, before they become an index.",
+                             pixels([me = *this](int, int, int r, int c) {
+                                 const long last = long(me.image_.size()) - 1;
+                                 return double(
+                                     me.image_[std::clamp(long(r) * me.s_.cols + c, 0L, last)]);
+                             })});
         known.push_back({"The pixels near the edges were left out: they are 0.",
                          "Each pixel has a sum, also where the filter hangs over the edge.",
                          each([me = *this](int row, int col) {
@@ -161,17 +160,17 @@ public:
                                           col + R < me.s_.cols;
                              return whole ? me.right(row, col) : 0;
                          })});
-        known.push_back({"The pixel took the filter's corner, not its centre.",
+        known.push_back({"The filter's corner was placed on the pixel, not its centre.",
                          "Row y of the filter belongs to row r + y - radius of the image.",
                          pixels([me = *this](int, int, int r, int c) {
                              return me.pixel(r + me.radius_, c + me.radius_);
                          })});
-        known.push_back({"Row 0 and column 0 of the image were taken for beyond it.",
+        known.push_back({"Row 0 and column 0 of the image were treated as beyond it.",
                          "Row 0 and column 0 belong to the image: compare with >= 0.",
                          pixels([me = *this](int, int, int r, int c) {
                              return r == 0 || c == 0 ? 0 : me.pixel(r, c);
                          })});
-        known.push_back({"The image's last row and column were taken for beyond it.",
+        known.push_back({"The image's last row and column were treated as beyond it.",
                          "Row rows - 1 and column cols - 1 belong to the image: compare with "
                          "< rows and < cols.",
                          pixels([me = *this](int, int, int r, int c) {
@@ -187,9 +186,9 @@ public:
                 if (far > 0)
                     known.push_back(
                         {"Each sum is the one that belongs " + place(by) + ".",
-                         "Which pixel of the image stands in the first place of the tile? It lies "
-                         "radius rows above the block's first pixel and radius columns to its "
-                         "left, with the radius that the index into the tile reckons with.",
+                         "Which pixel of the image is the first one of the tile? It lies radius "
+                         "rows above the block's first pixel and radius columns to its left, with "
+                         "the same radius as in the index into the tile.",
                          pixels([by, me = *this](int, int, int r, int c) {
                              return me.pixel(r + by.rows, c + by.cols);
                          })});
@@ -207,7 +206,7 @@ public:
                 {"Each sum is the one that belongs " + place({-far, -far}) +
                      ", as if the filter lay in the first rows and columns of a table for radius " +
                      std::to_string(table) + ".",
-                 "Its middle belongs in the table's middle, with as many rows and columns of zeros "
+                 "The filter's centre belongs in the table's centre, with the same number of zeros "
                  "on every side.",
                  pixels([far, me = *this](int, int, int r, int c) {
                      return me.pixel(r - far, c - far);
@@ -234,18 +233,18 @@ public:
                              })});
         };
         for (const shape &t : blocks) {
-            add(t, "Of the halo of blocks of {} the rows are missing.",
+            add(t, "In the halo of blocks of {} the rows are missing.",
                 "The filter reaches radius rows above and below the block as well.",
                 [](sides out) { return out.row; });
-            add(t, "Of the halo of blocks of {} the columns are missing.",
+            add(t, "In the halo of blocks of {} the columns are missing.",
                 "The filter reaches radius columns to the left and right of the block as well.",
                 [](sides out) { return out.col; });
         }
         for (const shape &t : blocks) {
-            add(t, "Of the halo of blocks of {} the corners are missing.",
+            add(t, "In the halo of blocks of {} the corners are missing.",
                 "The halo is a frame: four sides and four corners.",
                 [](sides out) { return out.row && out.col; });
-            add(t, "Blocks of {} took what lies around them for 0.",
+            add(t, "Blocks of {} took the pixels around them to be 0.",
                 "A block needs radius pixels more on every side: the halo.",
                 [](sides out) { return out.row || out.col; });
         }
@@ -322,12 +321,9 @@ misconceptions wrong_products(const floats &image, const shape &s, const floats 
         {"Only the columns were filtered.", "The first pass, along the rows, is missing.",
          by(one, column_filter)},
         {"The row filter was used for the columns too.",
-         "Two filters: does the second overwrite the first where they are kept, or the first the "
-         "second?",
-         by(row_filter, row_filter)},
+         "Two filters need two places: is one copied over the other?", by(row_filter, row_filter)},
         {"The column filter was used for the rows too.",
-         "Two filters: does the second overwrite the first where they are kept, or the first the "
-         "second?",
+         "Two filters need two places: is one copied over the other?",
          by(column_filter, column_filter)},
     };
     mistakes m(image, s, product, radius, border::zero);
@@ -347,7 +343,7 @@ void add_of_filter_before(misconceptions &known, const floats &image, const shap
     if (floats before = std::exchange(last, filter); before.size() == filter.size())
         known.push_back(
             {"The filter of the call before was used.",
-             "Copy the filter in every call: it is another one each time.", [=, &image] {
+             "Copy the filter in every call: it is a different one each time.", [=, &image] {
                  std::vector<double> values =
                      oracle::convolve(image, s.rows, s.cols, before, radius, beyond).values;
                  return floats(values.begin(), values.end());
@@ -356,9 +352,9 @@ void add_of_filter_before(misconceptions &known, const floats &image, const shap
 
 void add_of_fractions(misconceptions &known, const floats &out)
 {
-    known.push_back({"Image and filter are whole numbers in this call, and these sums are not.",
+    known.push_back({"Image and filter are whole numbers in this call, but these sums are not.",
                      "What else was added up? Does this function copy its own filter, or does it "
-                     "use the one that another left in constant memory?",
+                     "use the one that another function left in constant memory?",
                      [&out] {
                          bool fraction = std::any_of(out.begin(), out.end(), [](float v) {
                              return std::isfinite(v) && v != std::trunc(v);

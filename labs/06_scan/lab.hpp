@@ -11,13 +11,14 @@
 // of neighbours fits its type.
 //
 // The scans of any length have scratch memory of their own: NAME_scratch(n), on
-// the host, says how many bytes NAME needs for n elements (0 is fine), and
-// `scratch` then points to so many bytes of device memory at a multiple of 256.
-// They hold anything, also what the call before left there; and they are yours
-// until the call's work is done: no function needs to allocate memory.
+// the host, returns how many bytes NAME needs for n elements (0 is fine), and
+// `scratch` then points to that many bytes of device memory at a multiple of
+// 256. Their contents are undefined, and may be those of an earlier call; they
+// are yours until the call's work is done. No function needs to allocate
+// memory.
 //
-// Blocks may begin in any order, and only some of them run at once, but in a
-// cooperative launch: a block must not wait for one that may not have begun.
+// Blocks may begin in any order, and except in a cooperative launch only some
+// of them run at once: a block must not wait for one that may not have begun.
 //
 // The functions return when their work has been launched; the grader waits for
 // it, and asks the runtime for launch errors. A function may throw a
@@ -35,14 +36,15 @@ void scan_block_inclusive(const int *in, int *out, int n);
 void scan_block_exclusive(const int *in, int *out, int n);
 
 // Scans of any length.
-// The lesson: blocks that need what other blocks have found out.
+// The lesson: blocks that need results of other blocks.
 size_t scan_inclusive_scratch(int n);
 void scan_inclusive(const int *in, int *out, int n, void *scratch);
 size_t scan_exclusive_scratch(int n);
 void scan_exclusive(const int *in, int *out, int n, void *scratch);
 
-// The same with other elements. Sums of float may be rounded in any order of
-// adding neighbours up: right is what is as close to the exact sum as that.
+// The same for other types. Neighbouring floats may be added in any order: a
+// sum is right if it is as close to the exact one as rounding in any order
+// allows.
 size_t scan_inclusive_int64_scratch(int n);
 void scan_inclusive_int64(const std::int64_t *in, std::int64_t *out, int n, void *scratch);
 size_t scan_inclusive_float_scratch(int n);

@@ -124,44 +124,45 @@ wrong_before_parts(const std::vector<T> &in, bool exclusive, const std::vector<T
         if (is) known.push_back({cause, next, [&got] { return got; }});
     };
     add(own_too(p, 0),
-        count == 1 ? "Every sum has the sum of all elements in it as well."
-                   : "Every " + each + " elements got their own sum as well as what lies before.",
-        "Before the first warp, and the first block, lies nothing: what comes before is the scan "
-        "of the sums without each one's own.");
+        count == 1
+            ? "Every sum also includes the sum of all elements."
+            : "Every " + each + " elements got their own sum as well as the sum before them.",
+        "Nothing lies before the first warp or the first block: add the exclusive scan of the "
+        "sums.");
     add(own_too(p, 1),
         "From element " + each + " on, every " + each +
-            " elements got their own sum as well as what lies before.",
-        "What lies before " + part + " k is the scan of the sums up to that of " + part +
-            " k - 1, and does not hold its own.");
+            " elements got their own sum as well as the sum before them.",
+        "The sum before " + part + " k is the scan of the sums up to that of " + part +
+            " k - 1, and does not include its own.");
     add(p.before == sums_before(p.first),
-        "Before every " + each + " elements only the first element of each " + part +
-            " before was added.",
-        "Which thread's sum is that of all " + each + "? Its first has only its own element.");
+        "Before every " + each + " elements only the first element of each earlier " + part +
+            " was added.",
+        "Which thread has the sum of all " + each + "? The first one has only its own element.");
     add(p.before == sums_before(p.last),
-        "Before every " + each + " elements only the last element of each " + part +
-            " before was added.",
+        "Before every " + each + " elements only the last element of each earlier " + part +
+            " was added.",
         "Let the last thread pass on its sum, not its element.");
     if constexpr (sizeof(T) > 4)
         add(in_32_bits(p),
-            "What was added before every " + each + " elements has lost all but its lower 32 bits.",
-            "Of which type is the array that keeps the sums of " + parts + "?");
+            "The sum added before every " + each + " elements has lost all but its lower 32 bits.",
+            "What type does the array have that holds the sums of " + parts + "?");
     add(one_window(p),
         "Before every " + each + " elements only the 32 " + parts + " before were added.",
-        "A look back that has met no prefix goes on with the next 32 tiles.");
+        "A look-back that has found no prefix goes on with the next 32 tiles.");
     const std::string numbers = "The sum before element " + first + " is " +
                                 grading::show_element(p.right[p.first_wrong]) + ", and " +
                                 grading::show_element(p.before[p.first_wrong]) + " was added.";
     add(too_few_sums(p),
-        (p.each > 16384 ? "What lies before is right up to element " + first
-                        : "What lies before is right for the first " +
+        (p.each > 16384 ? "The sums before are right up to element " + first
+                        : "The sums before are right for the first " +
                               std::to_string(p.first_wrong) + " times " + each + " elements") +
             ", and no further. " + numbers,
-        "The sums of blocks are more than one round can scan: does whoever scans and adds them go "
-        "on to the last, and does each round begin with the sum of all rounds before it?");
+        "There are more sums of blocks than one round can scan: do the threads that scan and add "
+        "them go on to the last, and does each round begin with the sum of all rounds before it?");
     add(count > 1,
-        "Every " + each + " elements are added up rightly by themselves, but from element " +
-            first + " on what lies before them is wrong. " + numbers,
-        "Whose sum is it that was added, and which thread writes and which reads it?");
+        "Every " + each + " elements are added up correctly by themselves, but from element " +
+            first + " on the sum before them is wrong. " + numbers,
+        "Which sum was added, which thread writes it, and which thread reads it?");
     return known;
 }
 
@@ -181,10 +182,10 @@ template <class T> std::vector<misconception<T>> windows(const std::vector<T> &i
             return out;
         };
         const std::string last = std::to_string(width), half = std::to_string(width / 2);
-        known.push_back({width == 2 ? "Each element was added only to the one before it."
-                                    : "Each sum has only the last " + last + " elements in it.",
-                         "That is what distances up to " + half + " make: go on with " + last +
-                             " and so on, until nothing lies so far to the left.",
+        known.push_back({width == 2 ? "Only the element before it was added to each element."
+                                    : "Each sum includes only the last " + last + " elements.",
+                         "That is the result of distances up to " + half + ": go on with " + last +
+                             " and so on, until no element lies that far to the left.",
                          sums});
     }
     return known;
@@ -352,14 +353,14 @@ wrong_sums(const std::vector<T> &in, bool exclusive, const std::vector<T> &got)
         };
         std::string size = std::to_string(part);
         known.push_back({"Every " + size + " elements were added up by themselves.",
-                         "What lies before them is missing: add the sums of all warps, and all "
+                         "The sum before them is missing: add the sums of all warps, and all "
                          "blocks, before.",
                          [parts] { return parts(false); }});
         known.push_back(
             {"Every " + size + " elements got the sum of the " + size +
-                 " just before them, and not of all that lie before.",
-             "The blocks' sums must be scanned, too, before they are added. In one pass a "
-             "look back goes on behind a tile that has only its own sum published.",
+                 " just before them, not of all elements before.",
+             "The blocks' sums must be scanned, too, before they are added. In one pass the "
+             "look-back must go on beyond a tile that has published only its aggregate.",
              [parts] { return parts(true); }});
     }
     auto learn = [&known](std::vector<misconception<T>> more) {
@@ -374,21 +375,23 @@ wrong_sums(const std::vector<T> &in, bool exclusive, const std::vector<T> &got)
             return as_shuffled(in, got, exclusive, second_warp, adds);
         };
     };
-    known.push_back({"Lanes that have nobody so far to their left added all the same.",
-                     "There __shfl_up_sync gives a lane its own value back: add only where the "
-                     "lane is at least the distance.",
+    known.push_back({"Lanes that have no lane at that distance to their left still added.",
+                     "__shfl_up_sync returns such a lane its own value: add only where the lane's "
+                     "number is at least the distance.",
                      as_if(false, [](int, int) { return true; })});
-    known.push_back({"In all warps but the first, lanes that have nobody so far to their left "
-                     "added all the same.",
-                     "A lane is a thread's number in its warp, threadIdx.x % 32: compare that "
-                     "with the distance.",
-                     as_if(true, [](int, int) { return true; })});
-    known.push_back({"Lanes whose number is just the distance did not add.",
-                     "Lane 0 lies so far to their left: add where the lane is at least the "
-                     "distance.",
-                     as_if(false, [](int lane, int distance) { return lane > distance; })});
+    known.push_back(
+        {"In all warps but the first, lanes that have no lane at that distance to their left "
+         "still added.",
+         "A lane is a thread's number in its warp, threadIdx.x % 32: compare that "
+         "with the distance.",
+         as_if(true, [](int, int) { return true; })});
+    known.push_back(
+        {"Lanes whose number equals the distance did not add.",
+         "Lane 0 lies at that distance to their left: add where the lane's number is at least the "
+         "distance.",
+         as_if(false, [](int lane, int distance) { return lane > distance; })});
     if (exclusive) {
-        known.push_back({"This is the inclusive scan: each sum holds its own element.",
+        known.push_back({"This is the inclusive scan: each sum includes its own element.",
                          "out[0] = 0, and out[i] ends with in[i - 1].",
                          [&in] { return inclusive(in); }});
     } else
@@ -410,16 +413,15 @@ std::vector<misconception<int>> wrong_tree(const ints &in, const ints &got)
         return sums;
     };
     std::vector<misconception<int>> known = {
-        {"Every sum has the sum of all elements in it.",
-         "Before the way down the root becomes 0: nothing lies before it.", with_all},
-        {"The tree is as wide as the array: only where that is a power of two is the last element "
-         "its root.",
-         "Let the tree be as wide as the next power of two, or as `most`, with 0 for what lies "
-         "beyond n.",
+        {"Every sum includes the sum of all elements.",
+         "Before the down-sweep the root becomes 0: nothing lies before it.", with_all},
+        {"The tree is as wide as the array: the last element is its root only if that width is a "
+         "power of two.",
+         "Make the tree as wide as the next power of two, or as `max_in_block`, with 0 beyond n.",
          [&in] { return swept(in); }},
         {"Every sum is 0.",
-         "On the way down, does the right run get the left run's sum as it was, or what has "
-         "overwritten that, the 0 that comes from the root?",
+         "In the down-sweep, does the right run get the left run's old sum, or the value that has "
+         "overwritten it, the 0 that comes from the root?",
          [&in] { return ints(in.size()); }}};
     for (misconception<int> &m : wrong_sums(in, true, got)) known.push_back(std::move(m));
     return known;
@@ -448,10 +450,11 @@ std::vector<misconception<float>> wrong_with_a_large_one(const floats &in, const
         return near ? got : floats{};
     };
     std::vector<misconception<float>> known = wrong_sums(in, false, got);
-    known.push_back({"Sums before a large element were rounded as if they held it.",
-                     "Never compute what lies before as what lies up to here, less what is here: "
-                     "take it from the thread, or block, to the left.",
-                     rounded});
+    known.push_back(
+        {"Sums before a large element were rounded as if they included it.",
+         "Never compute the sum before an element as the sum up to it minus the element: "
+         "take it from the thread, or block, to the left.",
+         rounded});
     return known;
 }
 

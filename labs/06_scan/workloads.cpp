@@ -116,15 +116,15 @@ static counted_gate moved_per_element(double n, const steps &limit)
 {
     return moved_bytes(
         "element", [n] { return n; }, limit,
-        "Within one launch, too, memory moves an element each time that it is asked for. Let no "
-        "block load what another has added up, and neighbouring lanes load neighbours.");
+        "An element that is loaded again moves again, within one launch too. Let no block load "
+        "elements that another has added up, and let neighbouring lanes load neighbours.");
 }
 
 static counted_gate compulsory_per_element(double n, const steps &limit)
 {
     return at_most("compulsory bytes per element", limit, "bytes",
                    "Every kernel that goes over all elements moves them once more. How often does "
-                   "each of them pass through memory, and how often need it?",
+                   "each of them pass through memory, and how often must it?",
                    [n](const counted &c) { return double(c.compulsory_bytes) / n; });
 }
 
@@ -133,8 +133,8 @@ static counted_gate compulsory_per_element(double n, const steps &limit)
 static counted_gate loaded_per_element(double n, double limit)
 {
     return at_most("bytes loaded per element", {limit}, "bytes",
-                   "Each element need be loaded once, and where sums of blocks are added "
-                   "afterwards three times. Let no block load what another has added up.",
+                   "Each element need be loaded only once, or three times if the sums of blocks "
+                   "are added afterwards. Let no block load elements that another has added up.",
                    [n](const counted &c) { return double(c.load_bytes + c.texture_bytes) / n; });
 }
 
@@ -144,34 +144,34 @@ static counted_gate published(double n)
 {
     return at_most(
         "bytes published per 1000 elements", {10}, "bytes",
-        "Beyond the sums themselves a scan in one pass stores what its tiles publish: "
-        "a sum of their own, and one of all up to them. Let each thread have several "
-        "elements, so that there are fewer tiles.",
+        "Beyond the sums themselves a single-pass scan stores what its tiles publish: an aggregate "
+        "and an inclusive prefix each. Let each thread have several elements, so that there are "
+        "fewer tiles.",
         [n](const counted &c) { return 1000 * (double(c.store_bytes) / n - double(sizeof(int))); });
 }
 
 speed_gates gates_of_block()
 {
     counted_gate conflicts = bank_conflicts(
-        1.1, "At width w neighbouring pairs lie 2 w words apart, and for w = 16 all lanes of a "
-             "warp meet in one of the 32 banks. Which words do the lanes ask for at that line? A "
-             "word skipped after every 32 keeps them apart, if every load and every store goes by "
-             "it.");
+        1.1,
+        "At width w neighbouring pairs lie 2 w words apart, and for w = 16 all lanes of a warp "
+        "access one of the 32 banks. Which words do the lanes access at that line? One word of "
+        "padding after every 32 avoids the conflict, if every load and every store uses it.");
     conflicts.cause = {}; // a tree has no rows to be made longer
     speed_gates gates;
     gates.counted = {
         at_most("bytes loaded per element", {4.5}, "bytes",
-                "Each element need be loaded from global memory once. Keep the sums, while they "
-                "grow, in shared memory or in registers.",
+                "Each element need be loaded from global memory only once. Keep the partial sums "
+                "in shared memory or in registers.",
                 [](const counted &c) { return double(c.load_bytes) / elements_of_block; }),
         // Naive moves 140; two neighbours a thread 16, 32 where loads and stores are not shared.
         moved_bytes(
             "element", [] { return double(elements_of_block); }, {64},
-            "Sums that grow in device memory pass through it for every distance. Keep them "
-            "in shared memory or in registers."),
+            "Partial sums in device memory pass through it for every distance. Keep them in shared "
+            "memory or in registers."),
         at_most("load requests per element", {0.125}, "",
                 "A request serves up to 32 lanes, but most of them have nothing to do. Let every "
-                "thread of the block take its elements.",
+                "thread of the block load its own elements.",
                 [](const counted &c) { return memory_requests(c) / elements_of_block; }),
         conflicts, conflicts_per_element([] { return double(elements_of_block); }, 0.15),
         lanes_at_work()};
@@ -187,8 +187,9 @@ speed_gates gates_of(std::size_t element, double one_pass)
     gates.counted = {compulsory_per_element(n, {17 * times, 0, one_pass * times}),
                      moved_per_element(n, {80 * times, 0, one_pass > 0 ? 40 * times : 0}),
                      loaded_per_element(n, 16 * times), blocks_share(4), lanes_at_work()};
-    gates.too_slow = "Where does the time go? A sum that doubles its distance goes over all "
-                     "elements some twenty times; sums within blocks, then over blocks, twice.";
+    gates.too_slow =
+        "Where does the time go? A scan by doubling distances goes over all elements some twenty "
+        "times; a scan within blocks and then over the blocks' sums goes over them twice.";
     return gates;
 }
 

@@ -35,8 +35,8 @@ static void try_unpack(const mark_list &keep, int packed_at = 0, int keep_at = 0
     std::vector<std::size_t> not_kept;
     for (std::size_t i = 0; i < keep.size(); ++i)
         if (keep[i] == 0) not_kept.push_back(i);
-    hint_left_out({std::move(not_kept)}, "These are the elements whose keep[i] is 0: out[i] is 0 "
-                                         "there, and must be written, too.");
+    hint_left_out({{std::move(not_kept), "These are the elements whose keep[i] is 0: out[i] is 0 "
+                                         "there, and must be written, too."}});
     const bool large = std::any_of(keep.begin(), keep.end(), [](auto k) { return k > 1; });
     hint_past_the_end(std::string(large ? "A mark counts as one, whatever its value: are the marks "
                                           "themselves added up, instead of keep[i] != 0? If not: "

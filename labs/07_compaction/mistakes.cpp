@@ -185,10 +185,10 @@ void hint_nan_left_out(const floats &partitioned)
         if (std::isnan(partitioned[i])) own.push_back(i);
     for (std::size_t i = partitioned.size() - own.size(); i < partitioned.size(); ++i)
         last.push_back(i);
-    hint_left_out(
-        {own, last},
+    const std::string hint =
         "As many elements of `in` are NaN, for which both x > 0 and x <= 0 are false. An element "
-        "that is not kept goes behind the others, NaN as well: test !(x > 0) instead.");
+        "that is not kept goes behind the others, NaN as well: test !(x > 0) instead.";
+    hint_left_out({{own, hint}, {last, hint}});
 }
 
 void expect_bits(const output<float> &got, const floats &want)

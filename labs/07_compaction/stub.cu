@@ -1,5 +1,5 @@
 // Lab 07, compaction: the file to edit. What each function must do: lab.hpp.
-// The lesson: handouts/07_compaction.md. Stuck at a TODO: hints.md.
+// The lesson: handouts/07_compaction.md. Stuck at a TODO: ./workbook hint 07.
 //
 // The launches below are in place, for two passes over the elements: each block
 // counts the kept elements of its tile; one block scans the counts; then every

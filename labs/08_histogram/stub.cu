@@ -1,5 +1,5 @@
-// Lab 08, histogram: the file to edit. What each function must do: lab.hpp.
-// The lesson: handouts/08_histogram.md. Stuck at a TODO: hints.md.
+// Lab 08, histogram: the file to edit. What each function must do: lab.hpp. The
+// lesson: handouts/08_histogram.md. Stuck at a TODO: ./workbook hint 08.
 //
 // The launches below are in place. Those of the histograms have a few blocks for
 // each multiprocessor, so that a block has many elements, counts them in shared

@@ -1,5 +1,5 @@
-// Lab 09, quicksort: the file to edit. What each function must do: lab.hpp.
-// The lesson: handouts/09_quicksort.md. Stuck at a TODO: hints.md.
+// Lab 09, quicksort: the file to edit. What each function must do: lab.hpp. The
+// lesson: handouts/09_quicksort.md. Stuck at a TODO: ./workbook hint 09.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -9,7 +9,7 @@ constexpr int threads = 256; // per block
 
 // Part one: a kernel that launches itself.
 
-constexpr int small_part = 256; // keys: a part of so few is not split
+constexpr int small_part = 256; // keys: a part of so few keys is not split
 
 // The whole block sorts n keys, which may be more than it has threads. scratch
 // has room for as many.
@@ -17,7 +17,7 @@ static __device__ void sort_by_rank(unsigned *keys, unsigned *scratch, int n)
 {
     // TODO 1 (quicksort_recursive): The keys are sorted. A key's place is its
     // rank: how many keys are smaller, and how many equal ones stand before it.
-    // Put each into its place in scratch; then all come back to keys.
+    // Put each key into its place in scratch; then copy all back to keys.
 }
 
 // The block moves the keys that are smaller than the pivot to the front, or
@@ -31,7 +31,7 @@ static __device__ int bring_to_front(unsigned *keys, unsigned *scratch, int n, u
     __syncthreads();
     // TODO 2 (quicksort_recursive: split): The keys are where they belong, in
     // scratch first, then in keys. atomicAdd on front or back gives each a place
-    // of its own. Every thread has waited for all others at the end.
+    // of its own. At the end all threads have waited for each other.
     int count = front;
     __syncthreads(); // The next call sets front to 0.
     return count;
@@ -49,8 +49,8 @@ static __device__ void sort_side(unsigned *keys, unsigned *scratch, int n)
         // small_part keys, one block of sort_part is launched for them, and
         // launched is true. It need not wait for the other side.
         cudaError_t error = cudaSuccess;
-        // TODO 4 (quicksort_recursive: launches are refused): error says what
-        // became of the launch.
+        // TODO 4 (quicksort_recursive: launches are refused): error says whether
+        // the launch was refused.
         if (error != cudaSuccess) launched = false;
     }
     __syncthreads();
@@ -63,8 +63,8 @@ static __device__ unsigned median(unsigned a, unsigned b, unsigned c)
     return max(min(a, b), min(max(a, b), c));
 }
 
-// Returns the median of three keys, from anywhere in the part: whatever places
-// are fixed, some input has its largest keys there.
+// Returns the median of three keys, from arbitrary places: whichever places are
+// fixed, some input has its largest keys there.
 static __device__ unsigned choose_pivot(const unsigned *keys, int n)
 {
     unsigned any = n * 2654435761u;
@@ -78,7 +78,7 @@ static __global__ void sort_part(unsigned *keys, unsigned *scratch, int n)
     unsigned pivot = choose_pivot(keys, n);
     int smaller = bring_to_front(keys, scratch, n, pivot, false), equal = 0;
     // TODO 5 (quicksort_recursive: equal keys): Those that equal the pivot come
-    // next, and equal is how many: they are in their places already.
+    // next, and `equal` is how many there are: they are in their final places.
     int larger_at = smaller + equal;
     sort_side(keys, scratch, smaller);
     sort_side(keys + larger_at, scratch + larger_at, n - larger_at);
@@ -94,16 +94,16 @@ void quicksort_recursive(unsigned *data, int n, void *scratch)
 
 // Part two: all parts of a level at a time.
 //
-// One block manages the levels: it makes parts of what was split, launches a
-// grid that splits those of this level and one that sorts what is small enough,
-// and launches itself for the next level, at the tail. The host launches the
-// first. Change kernels, launches and scratch where your idea needs it.
+// One block manages the levels: it makes the parts of this level, launches one
+// grid that splits them and one that sorts those that are small enough, and
+// launches itself at the tail for the next level. The host launches the first.
+// Change kernels, launches and scratch where your idea needs it.
 
 constexpr int leaf = 2048; // keys that one block sorts
 constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = threads * per_thread;
 constexpr unsigned all_lanes = 0xffffffff;
 
-// Keys at to at + n - 1 that still have to be sorted among themselves. Where
+// Keys `at` to `at + n - 1`, which still have to be sorted among themselves. If
 // all equal the pivot, there is nothing to split.
 struct part {
     int at, n, first_tile;
@@ -112,8 +112,8 @@ struct part {
 };
 
 // A level of parts. Their keys lie in `from`; splitting moves them to `to`, and
-// with the next level the two change places. What is sorted goes to `data`.
-// Tiles are numbered throughout: part p has those from p.first_tile on.
+// for the next level the two change places. Sorted keys go to `data`. Tiles are
+// numbered across all parts: those of part p begin at p.first_tile.
 struct level {
     unsigned *data, *from, *to;
     part *parts, *next_parts, *leaves;
@@ -131,10 +131,10 @@ static __device__ void sort_block(unsigned *keys, int n)
 {
     for (int run = 2; run < 2 * n; run *= 2)
         for (int d = run / 2; d > 0; d /= 2) {
-            // Divisions take long; but d is a power of two, so that i / d * d
+            // Divisions are slow; but d is a power of two, so that i / d * d
             // is i & -d, and i % d is i & (d - 1).
             // TODO 6 (quicksort): The keys of each pair are in order: key i of
-            // the lower ones and its partner, in steps of `threads`, where it is
+            // the lower ones and its partner, in steps of `threads`, if that is
             // below n. All threads have waited for each other at the end.
         }
 }
@@ -151,7 +151,7 @@ static __device__ void sort_leaf(const level &l, int which)
     __syncthreads();
 }
 
-// The index of the part that tile t is of.
+// Returns the index of the part that tile t belongs to.
 static __device__ int part_of(const level &l, int t)
 {
     int which = 0, behind = l.count;
@@ -162,21 +162,21 @@ static __device__ int part_of(const level &l, int t)
     return which;
 }
 
-// A block splits a tile of its part, each warp per_warp keys of it: smaller
-// ones go to the front of the part in `to`, larger ones to its end. Those equal
-// to the pivot stay behind: how many there are tells where they belong.
+// A block splits a tile of its part, each warp per_warp keys of it: smaller ones
+// go to the front of the part in `to`, larger ones to its end. Those equal to
+// the pivot are not moved: their places follow from the counts of the others.
 static __device__ void split_tile(const level &l, int t)
 {
     int which = part_of(l, t), lane = threadIdx.x % 32;
     part p = l.parts[which];
-    // This lane's first key, counted from the part's; the others are 32, 64,
-    // ... further on.
+    // This lane's first key, as an index in the part; the others are 32, 64, ...
+    // further on.
     int first = (t - p.first_tile) * tile + threadIdx.x / 32 * per_warp + lane;
     if (p.equal) {
         for (int i = first; i < min(first + per_warp, p.n); i += 32) l.data[p.at + i] = p.pivot;
         return;
     }
-    // Loops over them are unrolled, so that they stay in registers.
+    // Loops over these keys are unrolled, so that they stay in registers.
     unsigned keys[per_thread];
 #pragma unroll
     for (int k = 0; k < per_thread; ++k)
@@ -190,11 +190,11 @@ static __device__ void split_tile(const level &l, int t)
     // The warp's own places: the next for a smaller key, counted upwards, and
     // for a larger one, counted downwards.
     unsigned *front = l.to + p.at + unsigned(had), *back = l.to + p.at + p.n - 1 - (had >> 32);
-    // TODO 7 (quicksort): The keys are there. Of each 32 keys side by side a
-    // lane finds its place by the votes of the lanes below it.
+    // TODO 7 (quicksort): The keys are in these places. For each 32 neighbouring
+    // keys, a lane finds its place from the votes of the lanes below it.
 }
 
-// One block turns what has been split, the parts of l, into the next level.
+// One block turns the parts of l, which have been split, into the next level.
 static __device__ void make_parts(level &l)
 {
     __shared__ unsigned long long made; // parts << 32 | their tiles
@@ -216,8 +216,8 @@ static __device__ void make_parts(level &l)
     for (int i = threadIdx.x; i < l.count; i += threads) {
         part p = l.parts[i];
         if (p.equal) continue;
-        // TODO 8 (quicksort): What came of part p has been added: up to three
-        // parts. l.moved[i] says how many keys were smaller and larger.
+        // TODO 8 (quicksort): The up to three parts that p was split into have
+        // been added. l.moved[i] holds how many keys were smaller and larger.
     }
     __syncthreads();
     part *parts = l.next_parts;
@@ -247,12 +247,12 @@ static __device__ void launch_levels(level l)
             later = l.count == 0;
             splitting = sorting = false;
             // TODO 9 (quicksort): If there are parts, a block of go_on is
-            // launched at the tail; `later` says whether it was taken, or need
-            // not be.
+            // launched at the tail; `later` says whether that was taken, or is
+            // not needed.
             //
-            // TODO 9 (quicksort): If `later`, what splits the tiles and what
-            // sorts the leaves is launched, beside each other, and `splitting`
-            // and `sorting` say what was taken. No grid may have no blocks.
+            // TODO 9 (quicksort): If `later`, grids that split the tiles and
+            // sort the leaves are launched side by side, and `splitting` and
+            // `sorting` say which were taken. A grid must not be empty.
         }
         __syncthreads();
         for (int t = 0; t < l.tiles && !splitting; ++t) split_tile(l, t);
@@ -267,7 +267,7 @@ static __global__ void go_on(level l) { launch_levels(l); }
 static __global__ void start(level l, int n)
 {
     if (threadIdx.x == 0) {
-        // As if a part had been split, and all its keys been larger.
+        // As if a part had been split, and all its keys were larger.
         l.parts[0] = {0, n, 0, 0, false};
         l.moved[0] = (unsigned long long)n << 32;
         l.leaves[0] = {0, n, 0, 0, false};
@@ -280,17 +280,17 @@ static __global__ void start(level l, int n)
 }
 
 // TODO 10 (quicksort: speed, launches at most 15): When everything passes: there
-// are fewer launches per level, and fewer levels: each part is split nearer to
-// its middle, and leaves are larger.
+// are fewer launches per level and fewer levels, because each part is split
+// nearer to its middle and leaves are larger.
 //
 // TODO 11 (quicksort: speed, 50 bytes moved per key): A level splits a part into
 // eight buckets, by seven pivots.
 //
 // TODO 12 (quicksort: speed, by the clock): 2^26 keys take some 30 levels, and a
-// key is moved in 18 of them. How many is it with 255 pivots instead of one?
+// key is moved in 18 of them. How many are there with 255 pivots instead of one?
 
-// Scratch: as many keys as there are, and the lists. Of a level there are fewer
-// than n / leaf parts, and three leaves of each.
+// Scratch: room for n keys, and the lists. A level has fewer than n / leaf
+// parts, and up to three leaves come from each.
 static size_t lay_out(char *scratch, unsigned *data, int n, level &l)
 {
     char *next = scratch;
@@ -306,7 +306,7 @@ static size_t lay_out(char *scratch, unsigned *data, int n, level &l)
     l.leaves = reinterpret_cast<part *>(take(3 * sizeof(part) * parts));
     l.moved = reinterpret_cast<unsigned long long *>(take(sizeof(unsigned long long) * parts));
     l.data = data;
-    // The keys lie where a level before the first has put them.
+    // The keys lie where a level before the first would have put them.
     l.to = n <= leaf ? other : data;
     l.from = n <= leaf ? data : other;
     l.count = 1, l.tiles = l.leaf_count = 0;

@@ -1,5 +1,5 @@
 // Lab 10, radix sort: the file to edit. What each function must do: lab.hpp.
-// The lesson: handouts/10_radix_sort.md. Stuck at a TODO: hints.md.
+// The lesson: handouts/10_radix_sort.md. Stuck at a TODO: ./workbook hint 10.
 //
 // The launches below are in place, for one pass per digit and three kernels per
 // pass: each block counts the digits of its tile; the counts of all tiles are

@@ -1,5 +1,5 @@
-// Lab 11, streams: the file to edit. What each function must do: lab.hpp.
-// The lesson: handouts/11_streams.md. Stuck at a TODO: hints.md.
+// Lab 11, streams: the file to edit. What each function must do: lab.hpp. The
+// lesson: handouts/11_streams.md. Stuck at a TODO: ./workbook hint 11.
 //
 // Streams and events are created in the first call and kept. Each stream has a
 // slot of the scratch, for one piece at a time. Change kernels, launches and

@@ -43,17 +43,6 @@ void broadcast(float *const *buffers, int n, int devices);
 // The lesson: each member adds up one part, and sends each part once.
 void all_reduce(float *const *buffers, int n, int devices);
 
-// Solves a system of linear equations by elimination with partial pivoting: in
-// each column, the largest number (by magnitude) in the remaining rows becomes
-// the pivot.
-//   augmented_host: n rows of n + 1, row-major: row i is the equation
-//   a[i][0] * x[0] + ... + a[i][n - 1] * x[n - 1] = a[i][n]. n is at most 2^14.
-//   x_host: n.
-//   Returns 0, or another number if the system is singular: if a column has
-//   only zeros left to choose from. The contents of x_host are then ignored.
-// The lesson: columns on all devices, and only multipliers are sent.
-int eliminate(const double *augmented_host, int n, double *x_host, int devices);
-
 // Merges two batches of images.
 //   first_host, second_host, out_host: count x height x width bytes, image
 //   after image, at most 2^30. out = (3 * first + second + 2) / 4 for each
@@ -62,16 +51,3 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices);
 // own.
 void merge_images(const unsigned char *first_host, const unsigned char *second_host,
                   unsigned char *out_host, int width, int height, int count, int devices);
-
-// Solves a system as eliminate does, by several processes, the ranks of an MPI
-// job, each of which calls this. Rank 0 has augmented_host and x_host, as
-// there; elsewhere both are null. n is the same on every rank, at most 2^14;
-// either all ranks must return 0, or none. MPI is already initialised, and is
-// finalised later: MPI_COMM_WORLD holds all ranks. The current device is the
-// rank's own.
-// The lesson: a message takes time, so compute the data for the next one first.
-int eliminate_ranks(const double *augmented_host, int n, double *x_host);
-
-// Returns whether MPI accepts pointers to memory of this rank's device. If it
-// does not, as on the simulator, messages go through host memory.
-extern bool device_buffers_work();

@@ -1,6 +1,6 @@
 // Lab 13, bodies that attract each other: the file to edit. What each function
 // must do: lab.hpp. The lesson: handouts/13_nbody.md. Stuck at a TODO:
-// hints.md.
+// ./workbook hint 13.
 //
 // The launches below are in place, with one thread per body, and round their
 // grids up. Change kernels, launches and scratch where your idea needs it.

@@ -1,5 +1,6 @@
 // Lab 14, memory on the host: the file to edit. What each function must do:
-// lab.hpp. The lesson: handouts/14_host_memory.md. Stuck at a TODO: hints.md.
+// lab.hpp. The lesson: handouts/14_host_memory.md. Stuck at a TODO:
+// ./workbook hint 14.
 #include "../check.hpp"
 #include "lab.hpp"
 

@@ -136,8 +136,9 @@ int warps_hiding_latency(const memory_demand &demand, const latency_rules &rules
 {
     using wide = long long;
     // Latency is cycles / (10^6 clock_mhz) seconds, bandwidth 10^9 gb_per_s bytes per second.
-    const wide bytes_times_mhz = wide(demand.latency_cycles) * demand.gb_per_s * 1000;
     const wide mhz = rules.clock ? demand.clock_mhz : 1000;
+    wide bytes_times_mhz = wide(demand.latency_cycles) * demand.gb_per_s * 1000;
+    if (rules.whole_bytes) bytes_times_mhz -= bytes_times_mhz % mhz;
     const wide holders = (rules.warps ? 32 : 1) * (rules.each_sm ? demand.multiprocessors : 1);
     const wide bytes_of_one_times_mhz = mhz * holders * demand.bytes_per_thread;
     return int((bytes_times_mhz + (rules.rounded_up ? bytes_of_one_times_mhz - 1 : 0)) /

@@ -41,10 +41,11 @@ int resident_blocks(const block_needs &block, const sm_limits &limits,
 
 // The same for latency hiding.
 struct latency_rules {
-    bool clock = true;      // cycles become time; else: a cycle is a nanosecond
-    bool each_sm = true;    // warps of one SM; else: of the device
-    bool warps = true;      // else: threads
-    bool rounded_up = true; // enough warps; else: too few
+    bool clock = true;        // cycles become time; else: a cycle is a nanosecond
+    bool whole_bytes = false; // a part of a byte in flight is left out
+    bool each_sm = true;      // warps of one SM; else: of the device
+    bool warps = true;        // else: threads
+    bool rounded_up = true;   // enough warps; else: too few
 };
 int warps_hiding_latency(const memory_demand &demand, const latency_rules &rules = {});
 

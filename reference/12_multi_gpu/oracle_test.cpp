@@ -3,8 +3,6 @@
 
 #include "oracle.hpp"
 
-#include <cmath>
-#include <limits>
 #include <vector>
 
 using doubles = std::vector<double>;
@@ -15,36 +13,6 @@ TEST_CASE("oracle: sums over the buffers")
     oracle::sums s = oracle::all_reduce({1, 2, 3, -10, -20, -30, 100, 200, 300}, 3, 3);
     CHECK(s.values == doubles{91, 182, 273});
     CHECK(s.magnitudes == doubles{111, 222, 333});
-}
-
-TEST_CASE("oracle: solutions")
-{
-    CHECK(oracle::eliminate({2, 6}, 1) == doubles{3});
-    CHECK(oracle::eliminate({0, 2, 4, 1, 1, 5}, 2) == doubles{3, 2});
-    CHECK(oracle::eliminate({}, 0).empty());
-    CHECK(oracle::eliminate({1, 2, 3, 1, 2, 4}, 2).empty());
-    CHECK(oracle::eliminate({0, 1, 1, 0, 2, 1}, 2).empty());
-}
-
-TEST_CASE("oracle: a pivot that is too small costs all digits")
-{
-    doubles system{1e-20, 1, 1, 1, 1, 2};
-    CHECK(oracle::eliminate(system, 2) == doubles{1, 1});
-    CHECK(oracle::eliminate(system, 2, oracle::pivoting::none) == doubles{0, 1});
-    CHECK(oracle::eliminate({-1, 2}, 1) == doubles{-2});
-    CHECK(oracle::eliminate({-1, 2}, 1, oracle::pivoting::positive).empty());
-    CHECK(oracle::eliminate({-1, 2, 4, 3, 1, 2}, 2, oracle::pivoting::positive) ==
-          oracle::eliminate({-1, 2, 4, 3, 1, 2}, 2));
-}
-
-TEST_CASE("oracle: how far off")
-{
-    doubles system{2, 0, 4, 0, 1, 3};
-    CHECK(oracle::backward_error(system, 2, {2, 3}) == 0);
-    CHECK(oracle::backward_error(system, 2, {2, 3.5}) == doctest::Approx(0.5 / 6.5));
-    double none = std::numeric_limits<double>::quiet_NaN();
-    CHECK(std::isnan(oracle::backward_error(system, 2, {none, 3})));
-    CHECK(oracle::backward_error({0, 0}, 1, {5}) == 0);
 }
 
 TEST_CASE("oracle: a weighted mean, rounded")

@@ -2,64 +2,15 @@
 //
 // New: `table`, in which each lane of a walk reads an address of its own; `before`, by which the
 // threads of a block exchange what they have read, with a barrier between.
+// Unchanged: device_facts, add_to_global, polynomial, small_sort, sample_bilinear.
 #include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <cstring>
-
 constexpr int block_size = 256;
 
 static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
-
-void device_facts(device_facts_t *out_host)
-{
-    cudaDeviceProp p;
-    int device = 0;
-    check(cudaGetDeviceCount(&out_host->devices), "cudaGetDeviceCount");
-    check(cudaGetDevice(&device), "cudaGetDevice");
-    check(cudaGetDeviceProperties(&p, device), "cudaGetDeviceProperties");
-    std::memcpy(out_host->name, p.name, sizeof out_host->name);
-    out_host->multiprocessors = p.multiProcessorCount;
-    out_host->threads_a_block = p.maxThreadsPerBlock;
-    out_host->shared_a_block = p.sharedMemPerBlock;
-    out_host->constant_memory = p.totalConstMem;
-    out_host->l2 = p.l2CacheSize;
-    out_host->warp_size = p.warpSize;
-    out_host->copy_engines = p.asyncEngineCount;
-}
-
-static __device__ float in_global;
-
-static __global__ void add_one() { in_global += 1; }
-
-void add_to_global(float start, float *out_host)
-{
-    check(cudaMemcpyToSymbol(in_global, &start, sizeof start), "cudaMemcpyToSymbol");
-    add_one<<<1, 1>>>();
-    check(cudaMemcpyFromSymbol(out_host, in_global, sizeof *out_host), "cudaMemcpyFromSymbol");
-}
-
-static __constant__ float coefficients[most_coefficients];
-
-static __global__ void evaluate(const float *x, float *y, int n, int degree)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i >= n) return;
-    float sum = coefficients[degree];
-    for (int k = degree - 1; k >= 0; --k) sum = sum * x[i] + coefficients[k];
-    y[i] = sum;
-}
-
-void polynomial(const float *x, float *y, int n, const float *coefficients_host, int degree)
-{
-    if (n == 0) return;
-    check(cudaMemcpyToSymbol(coefficients, coefficients_host, sizeof(float) * (degree + 1)),
-          "cudaMemcpyToSymbol");
-    evaluate<<<blocks_for(n), block_size>>>(x, y, n, degree);
-    check_launch("evaluate");
-}
 
 static __device__ unsigned char next_state[256];
 
@@ -84,51 +35,6 @@ void follow(const unsigned char *start, const unsigned char *next_host, unsigned
     check_launch("walk");
 }
 
-// In shared memory a run takes 17 floats, so that 32 lanes, each in its own run, find their
-// elements in 32 banks.
-constexpr int pitch = run_length + 1;
-
-// Brings the block's runs to shared memory, neighbours by neighbouring lanes; beyond n there is
-// INFINITY, which stays behind the others.
-static __device__ void bring_runs(const float *in, int n, float *staged)
-{
-    int first = blockIdx.x * block_size * run_length;
-    for (int i = threadIdx.x; i < block_size * run_length; i += block_size)
-        staged[i + i / run_length] = first + i < n ? in[first + i] : INFINITY;
-    __syncthreads();
-}
-
-static __device__ void take_runs(const float *staged, float *out, int n)
-{
-    int first = blockIdx.x * block_size * run_length;
-    __syncthreads();
-    for (int i = threadIdx.x; i < block_size * run_length; i += block_size)
-        if (first + i < n) out[first + i] = staged[i + i / run_length];
-}
-
-// Insertion asks the data where to go, so the run has addresses: it lies in local memory.
-static __global__ void sort_runs(const float *in, float *out, int n)
-{
-    __shared__ float staged[block_size * pitch];
-    bring_runs(in, n, staged);
-    float run[run_length], *mine = staged + threadIdx.x * pitch;
-    for (int i = 0; i < run_length; ++i) {
-        float x = mine[i];
-        int at = i;
-        for (; at > 0 && run[at - 1] > x; --at) run[at] = run[at - 1];
-        run[at] = x;
-    }
-    for (int i = 0; i < run_length; ++i) mine[i] = run[i];
-    take_runs(staged, out, n);
-}
-
-void small_sort(const float *in, float *out, int n)
-{
-    if (n == 0) return;
-    sort_runs<<<blocks_for((n + run_length - 1) / run_length), block_size>>>(in, out, n);
-    check_launch("sort_runs");
-}
-
 constexpr int most_of_a_piece = 1024;
 
 // A block has `span` elements, which are whole pieces, but for the last.
@@ -151,34 +57,4 @@ void reverse_blocks(float *data, int n, int block)
     int span = most_of_a_piece / block * block;
     reverse_pieces<<<(n + span - 1) / span, block_size>>>(data, n, block, span);
     check_launch("reverse_pieces");
-}
-
-static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    // To the texture unit the centre of the first texel is at 0.5.
-    if (i < n) out[i] = tex2D<float>(texture, at[i].x + 0.5f, at[i].y + 0.5f);
-}
-
-void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
-                     float *out, int n)
-{
-    if (n == 0) return;
-    cudaChannelFormatDesc texel = cudaCreateChannelDesc<unsigned char>();
-    cudaResourceDesc memory{};
-    memory.resType = cudaResourceTypeArray;
-    check(cudaMallocArray(&memory.res.array.array, &texel, width, height), "cudaMallocArray");
-    check(cudaMemcpy2DToArrayAsync(memory.res.array.array, 0, 0, image, width, width, height,
-                                   cudaMemcpyDeviceToDevice),
-          "cudaMemcpy2DToArrayAsync");
-    cudaTextureDesc how{};
-    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
-    how.filterMode = cudaFilterModeLinear;
-    how.readMode = cudaReadModeNormalizedFloat;
-    cudaTextureObject_t texture = 0;
-    check(cudaCreateTextureObject(&texture, &memory, &how, nullptr), "cudaCreateTextureObject");
-    sample<<<blocks_for(n), block_size>>>(texture, at, out, n);
-    check(cudaDeviceSynchronize(), "sample"); // the texture must outlive it
-    check(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
-    check(cudaFreeArray(memory.res.array.array), "cudaFreeArray");
 }

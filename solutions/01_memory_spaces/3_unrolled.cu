@@ -3,44 +3,15 @@
 // New: odd-even transposition sort (Knuth, volume 3) in place of insertion, so that no index
 // depends on data and the run stays in registers; four elements of a polynomial per thread, which
 // share each coefficient that is loaded (thread coarsening).
+// Unchanged: device_facts, add_to_global, follow, reverse_blocks, sample_bilinear.
 #include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <cstring>
-
 constexpr int block_size = 256;
 
 static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
-
-void device_facts(device_facts_t *out_host)
-{
-    cudaDeviceProp p;
-    int device = 0;
-    check(cudaGetDeviceCount(&out_host->devices), "cudaGetDeviceCount");
-    check(cudaGetDevice(&device), "cudaGetDevice");
-    check(cudaGetDeviceProperties(&p, device), "cudaGetDeviceProperties");
-    std::memcpy(out_host->name, p.name, sizeof out_host->name);
-    out_host->multiprocessors = p.multiProcessorCount;
-    out_host->threads_a_block = p.maxThreadsPerBlock;
-    out_host->shared_a_block = p.sharedMemPerBlock;
-    out_host->constant_memory = p.totalConstMem;
-    out_host->l2 = p.l2CacheSize;
-    out_host->warp_size = p.warpSize;
-    out_host->copy_engines = p.asyncEngineCount;
-}
-
-static __device__ float in_global;
-
-static __global__ void add_one() { in_global += 1; }
-
-void add_to_global(float start, float *out_host)
-{
-    check(cudaMemcpyToSymbol(in_global, &start, sizeof start), "cudaMemcpyToSymbol");
-    add_one<<<1, 1>>>();
-    check(cudaMemcpyFromSymbol(out_host, in_global, sizeof *out_host), "cudaMemcpyFromSymbol");
-}
 
 static __constant__ float coefficients[most_coefficients];
 
@@ -74,29 +45,6 @@ void polynomial(const float *x, float *y, int n, const float *coefficients_host,
           "cudaMemcpyToSymbol");
     evaluate<<<blocks_for((n + per_thread - 1) / per_thread), block_size>>>(x, y, n, degree);
     check_launch("evaluate");
-}
-
-static __device__ unsigned char next_state[256];
-
-static __global__ void walk(const unsigned char *start, unsigned char *out, int n, int steps)
-{
-    __shared__ unsigned char table[256]; // one entry a thread
-    table[threadIdx.x] = next_state[threadIdx.x];
-    __syncthreads();
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i >= n) return;
-    unsigned char state = start[i];
-    for (int k = 0; k < steps; ++k) state = table[state];
-    out[i] = state;
-}
-
-void follow(const unsigned char *start, const unsigned char *next_host, unsigned char *out, int n,
-            int steps)
-{
-    if (n == 0) return;
-    check(cudaMemcpyToSymbol(next_state, next_host, 256), "cudaMemcpyToSymbol");
-    walk<<<blocks_for(n), block_size>>>(start, out, n, steps);
-    check_launch("walk");
 }
 
 // In shared memory a run takes 17 floats, so that 32 lanes, each in its own run, find their
@@ -153,58 +101,4 @@ void small_sort(const float *in, float *out, int n)
     if (n == 0) return;
     sort_runs<<<blocks_for((n + run_length - 1) / run_length), block_size>>>(in, out, n);
     check_launch("sort_runs");
-}
-
-constexpr int most_of_a_piece = 1024;
-
-// A block has `span` elements, which are whole pieces, but for the last.
-static __global__ void reverse_pieces(float *data, int n, int block, int span)
-{
-    __shared__ float before[most_of_a_piece];
-    data += blockIdx.x * span;
-    int count = min(span, n - static_cast<int>(blockIdx.x) * span);
-    for (int i = threadIdx.x; i < count; i += block_size) before[i] = data[i];
-    __syncthreads(); // others read what this thread is about to overwrite
-    for (int i = threadIdx.x; i < count; i += block_size) {
-        int piece = i / block * block, length = min(block, count - piece);
-        data[i] = before[piece + length - 1 - (i - piece)];
-    }
-}
-
-void reverse_blocks(float *data, int n, int block)
-{
-    if (n == 0) return;
-    int span = most_of_a_piece / block * block;
-    reverse_pieces<<<(n + span - 1) / span, block_size>>>(data, n, block, span);
-    check_launch("reverse_pieces");
-}
-
-static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    // To the texture unit the centre of the first texel is at 0.5.
-    if (i < n) out[i] = tex2D<float>(texture, at[i].x + 0.5f, at[i].y + 0.5f);
-}
-
-void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
-                     float *out, int n)
-{
-    if (n == 0) return;
-    cudaChannelFormatDesc texel = cudaCreateChannelDesc<unsigned char>();
-    cudaResourceDesc memory{};
-    memory.resType = cudaResourceTypeArray;
-    check(cudaMallocArray(&memory.res.array.array, &texel, width, height), "cudaMallocArray");
-    check(cudaMemcpy2DToArrayAsync(memory.res.array.array, 0, 0, image, width, width, height,
-                                   cudaMemcpyDeviceToDevice),
-          "cudaMemcpy2DToArrayAsync");
-    cudaTextureDesc how{};
-    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
-    how.filterMode = cudaFilterModeLinear;
-    how.readMode = cudaReadModeNormalizedFloat;
-    cudaTextureObject_t texture = 0;
-    check(cudaCreateTextureObject(&texture, &memory, &how, nullptr), "cudaCreateTextureObject");
-    sample<<<blocks_for(n), block_size>>>(texture, at, out, n);
-    check(cudaDeviceSynchronize(), "sample"); // the texture must outlive it
-    check(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
-    check(cudaFreeArray(memory.res.array.array), "cudaFreeArray");
 }

@@ -29,8 +29,8 @@ void device_facts(device_facts_t *out_host)
     out_host->copy_engines = device.asyncEngineCount;
 }
 
-// In device memory as long as the program runs; every kernel of this file can
-// use it by its name, and the host by the calls that take a symbol.
+// A variable in device memory, as long as the program runs; every kernel of this
+// file can use it by its name, and the host by the calls that take a symbol.
 static __device__ float in_global;
 
 static __global__ void add_one() { in_global += 1; }
@@ -43,7 +43,7 @@ void add_to_global(float start, float *out_host)
     check(cudaMemcpyFromSymbol(out_host, in_global, sizeof *out_host), "cudaMemcpyFromSymbol");
 }
 
-// Constant memory: kernels only read it, the host sets it as any symbol.
+// Constant memory: kernels only read it, the host sets it like any symbol.
 [[maybe_unused]] static __constant__ float coefficients[most_coefficients];
 
 constexpr int per_thread = 4; // elements of a polynomial
@@ -100,11 +100,11 @@ void follow(const unsigned char *start, const unsigned char *next_host, unsigned
     check_launch("walk");
 }
 
-// In shared memory a run takes 17 floats, so that 32 lanes, each in its own run,
-// find their elements in 32 banks.
+// In shared memory a run takes 17 floats, so that the elements of 32 lanes, each
+// in its own run, are in 32 different banks.
 constexpr int pitch = run_length + 1;
 
-// Brings the block's runs to shared memory, neighbours by neighbouring lanes
+// Loads the block's runs into shared memory; neighbouring lanes load neighbours
 // (lab 02 says why). Beyond n there is INFINITY, which sorts to the end.
 static __device__ void bring_runs(const float *in, int n, float *staged)
 {
@@ -114,7 +114,7 @@ static __device__ void bring_runs(const float *in, int n, float *staged)
     __syncthreads();
 }
 
-// Takes them to `out` in the same way.
+// Stores them to `out` in the same way.
 [[maybe_unused]] static __device__ void take_runs(const float *staged, float *out, int n)
 {
     int first = blockIdx.x * block_size * run_length;

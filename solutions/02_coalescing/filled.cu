@@ -7,7 +7,7 @@
 #include <cuda_runtime.h>
 
 constexpr int block_size = 256;
-constexpr int per_thread = 4; // elements a thread handles (TODOs 1 and 5)
+constexpr int per_thread = 4; // elements that a thread handles (TODOs 1 and 5)
 
 static int blocks_for(int n, int elements_a_block)
 {
@@ -35,11 +35,19 @@ void scale_columns(const float *in, float *out, int rows, int cols, const float 
     check_launch("scale_elements");
 }
 
-// A thread an element of the result.
+// One thread per element of the result.
 static __global__ void read_elements(const float *a, const float *b, float *c, int n, int offset)
 {
+    // TODO 2 (read_offset): Compute this thread's i and write
+    // c[i] = a[i + offset] + b[i + offset], if both are inside the arrays.
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i + offset < n) c[i] = a[i + offset] + b[i + offset];
+    //
+    // TODO 3 (read_offset: sectors at offset 11): When everything else passes:
+    // load whole sectors only. Let a warp load several rows of 32 neighbours,
+    // from the sector boundary before the first float it needs, and let each
+    // lane take its float from the lane that holds it, with __shfl_sync. Do the
+    // ends as in TODO 2.
 }
 
 void read_offset(const float *a, const float *b, float *c, int n, int offset)
@@ -49,7 +57,7 @@ void read_offset(const float *a, const float *b, float *c, int n, int offset)
     check_launch("read_elements");
 }
 
-// A thread an element of the result.
+// One thread per element of the result.
 static __global__ void write_elements(const float *a, const float *b, float *c, int n, int offset)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
@@ -97,6 +105,10 @@ void predict(const access_pattern *patterns_host, prediction *out_host, int coun
         [[maybe_unused]] int p = patterns_host[i].parameter;
         [[maybe_unused]] prediction &answer = out_host[i];
         switch (patterns_host[i].kind) {
+            // TODO 6 (predict): Answer the kinds whose lanes read neighbours:
+            // contiguous, reversed, shuffled, one_address, bytes, float2_each,
+            // float4_each. A case looks like this:
+            // case pattern_kind::contiguous: answer = {sectors, lines}; break;
         case pattern_kind::contiguous:
         case pattern_kind::reversed:
         case pattern_kind::shuffled:
@@ -115,6 +127,8 @@ void predict(const access_pattern *patterns_host, prediction *out_host, int coun
             answer = {pieces(16 * p, 512, 32), pieces(16 * p, 512, 128)};
             break;
 
+            // TODO 7 (predict: far apart): Answer the kinds whose lanes read
+            // far apart: strided, scattered.
         // A stride within a piece skips none of them; a longer one touches a piece a lane.
         case pattern_kind::strided:
             answer = {4 * p <= 32 ? pieces(0, 31 * 4 * p + 4, 32) : 32,
@@ -124,6 +138,8 @@ void predict(const access_pattern *patterns_host, prediction *out_host, int coun
             answer = {32, 32};
             break;
 
+            // TODO 8 (predict: part of a warp, and two rows): Answer
+            // first_lanes, even_lanes and two_rows.
         case pattern_kind::first_lanes:
             answer = {pieces(0, 4 * p, 32), pieces(0, 4 * p, 128)};
             break;

@@ -2,7 +2,8 @@
 //
 // New: float4 where more than one field of four is needed: in the distances, and in the
 // conversions, which now need four requests instead of sixteen. drift needs two fields from
-// different sectors and is unchanged: a wider load would move nothing that it uses.
+// different sectors: a wider load would move nothing that it uses.
+// Unchanged: drift, transpose.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -15,22 +16,8 @@ static int blocks_for(int threads) { return (threads + block_size - 1) / block_s
 // A particle is four float4, and begins at a multiple of 16 bytes.
 constexpr int quads = fields / 4;
 
-layout drift_layout() { return layout::aos; }
 layout distance_all_layout() { return layout::aos; }
 layout distance_some_layout() { return layout::aos; }
-
-static __global__ void move_particles(particle *particles, int n, float dt)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i < n) particles[i].x += particles[i].vx * dt;
-}
-
-void drift(float *particles, int n, float dt)
-{
-    if (n == 0) return;
-    move_particles<<<blocks_for(n), block_size>>>(reinterpret_cast<particle *>(particles), n, dt);
-    check_launch("move_particles");
-}
 
 static __device__ float distance(float x, float y, float z, float3 centre)
 {
@@ -107,19 +94,4 @@ void to_aos(const float *soa, float *aos, int n)
     if (n == 0) return;
     join_particles<<<blocks_for(n), block_size>>>(soa, reinterpret_cast<float4 *>(aos), n);
     check_launch("join_particles");
-}
-
-static __global__ void transpose_elements(const float *in, float *out, int rows, int cols)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i >= rows * cols) return;
-    int row = i / cols, col = i % cols;
-    out[col * rows + row] = in[i];
-}
-
-void transpose(const float *in, float *out, int rows, int cols)
-{
-    if (rows == 0 || cols == 0) return;
-    transpose_elements<<<blocks_for(rows * cols), block_size>>>(in, out, rows, cols);
-    check_launch("transpose_elements");
 }

@@ -2,6 +2,7 @@
 //
 // New: columns. drift and distance_all now move only the fields they need; distance_some moves more
 // than before.
+// Unchanged: transpose, to_soa, to_aos.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -10,9 +11,6 @@
 constexpr int block_size = 256;
 
 static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
-
-// A particle is four float4, and begins at a multiple of 16 bytes.
-constexpr int quads = fields / 4;
 
 layout drift_layout() { return layout::soa; }
 layout distance_all_layout() { return layout::soa; }
@@ -70,57 +68,4 @@ void distance_some(const float *particles, int n, float3 centre, const int *whic
     if (k == 0) return;
     measure_some<<<blocks_for(k), block_size>>>(particles, n, centre, which, k, out);
     check_launch("measure_some");
-}
-
-static __global__ void split_particles(const float4 *aos, float *soa, int n)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i >= n) return;
-    for (int q = 0; q < quads; ++q) {
-        float4 four = aos[quads * i + q];
-        float *to = soa + n * (4 * q) + i;
-        to[0] = four.x;
-        to[n] = four.y;
-        to[2 * n] = four.z;
-        to[3 * n] = four.w;
-    }
-}
-
-void to_soa(const float *aos, float *soa, int n)
-{
-    if (n == 0) return;
-    split_particles<<<blocks_for(n), block_size>>>(reinterpret_cast<const float4 *>(aos), soa, n);
-    check_launch("split_particles");
-}
-
-static __global__ void join_particles(const float *soa, float4 *aos, int n)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i >= n) return;
-    for (int q = 0; q < quads; ++q) {
-        const float *from = soa + n * (4 * q) + i;
-        aos[quads * i + q] = {from[0], from[n], from[2 * n], from[3 * n]};
-    }
-}
-
-void to_aos(const float *soa, float *aos, int n)
-{
-    if (n == 0) return;
-    join_particles<<<blocks_for(n), block_size>>>(soa, reinterpret_cast<float4 *>(aos), n);
-    check_launch("join_particles");
-}
-
-static __global__ void transpose_elements(const float *in, float *out, int rows, int cols)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i >= rows * cols) return;
-    int row = i / cols, col = i % cols;
-    out[col * rows + row] = in[i];
-}
-
-void transpose(const float *in, float *out, int rows, int cols)
-{
-    if (rows == 0 || cols == 0) return;
-    transpose_elements<<<blocks_for(rows * cols), block_size>>>(in, out, rows, cols);
-    check_launch("transpose_elements");
 }

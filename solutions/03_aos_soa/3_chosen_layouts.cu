@@ -2,6 +2,7 @@
 //
 // New: distance_some uses structs again. Its particles are far apart: in columns each needs three
 // sectors of its own, while x, y and z of a struct share one.
+// Unchanged: drift, distance_all, transpose, to_soa, to_aos.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -14,45 +15,12 @@ static int blocks_for(int threads) { return (threads + block_size - 1) / block_s
 // A particle is four float4, and begins at a multiple of 16 bytes.
 constexpr int quads = fields / 4;
 
-// All particles and few fields: columns. Few particles: structs, where x, y and z share a sector.
-layout drift_layout() { return layout::soa; }
-layout distance_all_layout() { return layout::soa; }
 layout distance_some_layout() { return layout::aos; }
-
-static __global__ void move_particles(float *x, const float *vx, int n, float dt)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i < n) x[i] += vx[i] * dt;
-}
-
-// A field is an array of its own: the kernel needs two of sixteen.
-void drift(float *particles, int n, float dt)
-{
-    if (n == 0) return;
-    move_particles<<<blocks_for(n), block_size>>>(particles + n * field_x, particles + n * field_vx,
-                                                  n, dt);
-    check_launch("move_particles");
-}
 
 static __device__ float distance(float x, float y, float z, float3 centre)
 {
     float dx = x - centre.x, dy = y - centre.y, dz = z - centre.z;
     return sqrtf(dx * dx + dy * dy + dz * dz);
-}
-
-static __global__ void measure_all(const float *particles, int n, float3 centre, float *out)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i >= n) return;
-    out[i] = distance(particles[n * field_x + i], particles[n * field_y + i],
-                      particles[n * field_z + i], centre);
-}
-
-void distance_all(const float *particles, int n, float3 centre, float *out)
-{
-    if (n == 0) return;
-    measure_all<<<blocks_for(n), block_size>>>(particles, n, centre, out);
-    check_launch("measure_all");
 }
 
 static __global__ void measure_some(const float4 *particles, float3 centre, const int *which, int k,
@@ -70,57 +38,4 @@ void distance_some(const float *particles, int, float3 centre, const int *which,
     measure_some<<<blocks_for(k), block_size>>>(reinterpret_cast<const float4 *>(particles), centre,
                                                 which, k, out);
     check_launch("measure_some");
-}
-
-static __global__ void split_particles(const float4 *aos, float *soa, int n)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i >= n) return;
-    for (int q = 0; q < quads; ++q) {
-        float4 four = aos[quads * i + q];
-        float *to = soa + n * (4 * q) + i;
-        to[0] = four.x;
-        to[n] = four.y;
-        to[2 * n] = four.z;
-        to[3 * n] = four.w;
-    }
-}
-
-void to_soa(const float *aos, float *soa, int n)
-{
-    if (n == 0) return;
-    split_particles<<<blocks_for(n), block_size>>>(reinterpret_cast<const float4 *>(aos), soa, n);
-    check_launch("split_particles");
-}
-
-static __global__ void join_particles(const float *soa, float4 *aos, int n)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i >= n) return;
-    for (int q = 0; q < quads; ++q) {
-        const float *from = soa + n * (4 * q) + i;
-        aos[quads * i + q] = {from[0], from[n], from[2 * n], from[3 * n]};
-    }
-}
-
-void to_aos(const float *soa, float *aos, int n)
-{
-    if (n == 0) return;
-    join_particles<<<blocks_for(n), block_size>>>(soa, reinterpret_cast<float4 *>(aos), n);
-    check_launch("join_particles");
-}
-
-static __global__ void transpose_elements(const float *in, float *out, int rows, int cols)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i >= rows * cols) return;
-    int row = i / cols, col = i % cols;
-    out[col * rows + row] = in[i];
-}
-
-void transpose(const float *in, float *out, int rows, int cols)
-{
-    if (rows == 0 || cols == 0) return;
-    transpose_elements<<<blocks_for(rows * cols), block_size>>>(in, out, rows, cols);
-    check_launch("transpose_elements");
 }

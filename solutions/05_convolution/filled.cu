@@ -7,7 +7,7 @@
 #include <cuda_runtime.h>
 
 constexpr int block_cols = 32, block_rows = 8;
-constexpr int most = 2 * 16 + 1; // elements of a filter a side
+constexpr int most = 2 * 16 + 1; // elements of the largest filter per side
 
 // Constant memory: kernels read it, the host writes it before the launch.
 [[maybe_unused]] static __constant__ float taps[most * most];
@@ -18,7 +18,7 @@ static dim3 blocks_for(int rows, int cols)
     return dim3((cols + block_cols - 1) / block_cols, (rows + block_rows - 1) / block_rows);
 }
 
-// The pixel in row r and column c of an image, which may lie beyond it.
+// Returns the pixel in row r and column c, also for places beyond the image.
 struct zeros_beyond {
     const float *image;
     int rows, cols;
@@ -46,15 +46,15 @@ struct edges_beyond {
 template <class P>
 static __global__ void filter_pixels(P pixel, float *out, int rows, int cols, int radius)
 {
-    // TODO 2 (convolve): Which pixel is this thread's? Is there one? Add up
-    // what the filter makes of its neighbours, and write the sum.
+    // TODO 2 (convolve): Which pixel is this thread's? Is there one? Add up the
+    // filter's elements times the pixels under them, and write the sum.
     //
     // TODO 7 (convolve: speed, 9 x 9): When everything passes: let the block
-    // bring its pixels, and `radius` more on each side, to shared memory first;
-    // let the compiler know the radius; let a thread compute several pixels.
+    // load its pixels, and `radius` more on each side, into shared memory; let
+    // the compiler know the radius; let a thread compute several pixels.
     //
-    // TODO 8 (convolve_clamped: speed, 9 x 9): The same kernel will do, if what
-    // lies beyond the image is decided when the tile is brought.
+    // TODO 8 (convolve_clamped: speed, 9 x 9): The same kernel will do, if the
+    // edge of the image is handled when the tile is loaded.
     int row = blockIdx.y * block_rows + threadIdx.y, col = blockIdx.x * block_cols + threadIdx.x;
     if (row >= rows || col >= cols) return;
     int d = 2 * radius + 1;
@@ -113,7 +113,7 @@ static __global__ void filter_columns(const float *between, float *out, int rows
     //
     // TODO 9 (convolve_separable: speed, 17 taps): When everything passes:
     // shared tiles and a known radius in both kernels, as in TODO 7. Then one
-    // kernel in place of two: what lies between need not go through scratch.
+    // kernel instead of two, and no intermediate image in scratch.
     int row = blockIdx.y * block_rows + threadIdx.y, col = blockIdx.x * block_cols + threadIdx.x;
     if (row >= rows || col >= cols) return;
     float sum = 0;

@@ -4,16 +4,13 @@
 // New: scan_by_tree. The inclusive scan adds each element to what lies before it. At the wider
 // steps the lanes of a warp meet in one bank of shared memory: see the next rung.
 // Fewer points: it does a fraction of the work, and its bank conflicts cost more than that saves.
+// Unchanged: scan_inclusive, scan_exclusive, scan_inclusive_int64, scan_inclusive_float.
 #include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <utility>
-
-constexpr int block_size = 256, most = 2048, pairs = most / 2;
-
-static int blocks_for(int n) { return (n + block_size - 1) / block_size; }
+constexpr int most = 2048, pairs = most / 2;
 
 // One block, a thread a pair of the lowest step. Elements beyond n are 0.
 template <bool inclusive> static __global__ void scan_by_tree(const int *in, int *out, int n)
@@ -57,50 +54,4 @@ void scan_block_exclusive(const int *in, int *out, int n)
 {
     scan_by_tree<false><<<1, pairs>>>(in, out, n);
     check_launch("scan_by_tree");
-}
-
-template <class T> static __global__ void copy_from(const T *in, T *to, int n, int earlier)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i < n) to[i] = i >= earlier ? in[i - earlier] : T(0);
-}
-
-template <class T> static __global__ void add_from(const T *from, T *to, int n, int distance)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i < n) to[i] = i < distance ? from[i] : from[i - distance] + from[i];
-}
-
-// From `out` to `scratch` and back, so that the last sums come to lie in `out`.
-template <class T> static void scan(const T *in, T *out, int n, void *scratch, int earlier)
-{
-    if (n == 0) return;
-    T *from = out, *to = static_cast<T *>(scratch);
-    for (long long distance = 1; distance < n; distance *= 2) std::swap(from, to);
-    copy_from<<<blocks_for(n), block_size>>>(in, from, n, earlier);
-    for (long long distance = 1; distance < n; distance *= 2) {
-        add_from<<<blocks_for(n), block_size>>>(from, to, n, static_cast<int>(distance));
-        std::swap(from, to);
-    }
-    check_launch("add_from");
-}
-
-// A second array of n.
-size_t scan_inclusive_scratch(int n) { return sizeof(int) * n; }
-size_t scan_exclusive_scratch(int n) { return sizeof(int) * n; }
-size_t scan_inclusive_int64_scratch(int n) { return sizeof(std::int64_t) * n; }
-size_t scan_inclusive_float_scratch(int n) { return sizeof(float) * n; }
-
-void scan_inclusive(const int *in, int *out, int n, void *scratch) { scan(in, out, n, scratch, 0); }
-
-void scan_exclusive(const int *in, int *out, int n, void *scratch) { scan(in, out, n, scratch, 1); }
-
-void scan_inclusive_int64(const std::int64_t *in, std::int64_t *out, int n, void *scratch)
-{
-    scan(in, out, n, scratch, 0);
-}
-
-void scan_inclusive_float(const float *in, float *out, int n, void *scratch)
-{
-    scan(in, out, n, scratch, 0);
 }

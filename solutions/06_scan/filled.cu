@@ -1,9 +1,9 @@
 // Lab 06, scan: the file to edit. What each function must do: lab.hpp.
 // The lesson: handouts/06_scan.md. Stuck at a TODO: hints.md.
 //
-// The lab has two sittings. The first, TODOs 1 to 8, is complete by itself: a
-// scan within one block, and one of any length in three kernels. The second,
-// TODOs 9 to 12, does the same in one kernel, and is worth its own 9 points.
+// The lab has two sittings. The first, TODOs 1 to 8, is complete by itself: a scan
+// within one block, and one of any length in three kernels. The second, TODOs 9 to
+// 12, does the same in one kernel, and is worth 9 points of its own.
 // Points: 40
 #include "../check.hpp"
 #include "lab.hpp"
@@ -22,9 +22,9 @@ static int blocks_for(int n) { return n / block_size + (n % block_size != 0); }
 
 static __global__ void scan_by_doubling(const int *in, int *out, int n)
 {
-    // TODO 1 (scan_block_inclusive): In shared memory, at distance 1, 2, 4, ...,
-    // the element so far to its left is added to each element: all threads have
-    // read before any of them writes. `out` is what is there at the end.
+    // TODO 1 (scan_block_inclusive): In shared memory, for distances 1, 2, 4, ...,
+    // each element has the element at that distance to its left added to it: all
+    // threads have read before any of them writes. `out` is the result.
     __shared__ int sums[max_in_block];
     int i = threadIdx.x, k = i + pairs;
     sums[i] = i < n ? in[i] : 0;
@@ -52,13 +52,13 @@ void scan_block_inclusive(const int *in, int *out, int n)
 static __device__ int place(int i)
 {
     int skipped = 0;
-    // TODO 4 (scan_block_exclusive: shared memory): One word is skipped after
+    // TODO 4 (scan_block_exclusive: shared memory): One word of padding follows
     // every 32, so that elements a power of two apart lie in different banks.
     skipped = i / 32;
     return i + skipped;
 }
 
-// Brings two elements per thread to their places; those beyond n are 0.
+// Loads two elements per thread into shared memory; those beyond n are 0.
 static __device__ void bring(const int *in, int n, int *sums)
 {
     int t = threadIdx.x, k = t + pairs;
@@ -81,8 +81,8 @@ static __global__ void scan_by_tree(const int *in, int *out, int n)
     }
     //
     // TODO 3 (scan_block_exclusive): Down-sweep. The last element of all becomes 0.
-    // At every width, widest first, the left run gets what the pair had, and the
-    // right run that plus the left run's sum. Then `out` is `sums`.
+    // At every width, widest first, the left run gets the pair's value, and the
+    // right run gets that plus the left run's sum. Then `out` is `sums`.
     __syncthreads();
     if (t == 0) sums[place(max_in_block - 1)] = 0;
     for (int width = pairs; width > 0; width /= 2) {
@@ -105,8 +105,8 @@ void scan_block_exclusive(const int *in, int *out, int n)
     check_launch("scan_by_tree");
 }
 
-// First sitting, part two: any length, in three kernels. They are for any type
-// T of elements: every sum on the way is a T.
+// First sitting, part two: any length, in three kernels. They are templates over
+// the type T of the elements: every partial sum is a T.
 
 // Returns the sum of x over this lane and all before it in the warp.
 template <class T> static __device__ T sum_in_warp(T x)
@@ -125,8 +125,7 @@ template <class T> static __device__ T sum_in_block(T x)
 {
     T sum = sum_in_warp(x);
     // TODO 6 (scan_inclusive): The sums of all warps before this one are added,
-    // too. In shared memory there is one sum per warp, and a warp can scan 32 of
-    // them.
+    // too. Shared memory holds one sum per warp, and one warp can scan all 32.
     __shared__ T of_warps[32];
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     if (lane == 31) of_warps[warp] = sum;
@@ -151,8 +150,8 @@ template <class T> static __global__ void scan_blocks(const T *in, T *out, int n
 template <class T> static __global__ void scan_sums(T *block_sums, int blocks)
 {
     // TODO 7 (scan_inclusive): The array may have any number of blocks. Each thread
-    // has a run of the sums; sum_in_block of what the runs add up to says what lies
-    // before each.
+    // has a run of the sums; sum_in_block of the runs' totals gives the sum before
+    // each run.
     __shared__ T up_to[block_size];
     int t = threadIdx.x, run = (blocks + block_size - 1) / block_size;
     int first = min(t * run, blocks), last = min(first + run, blocks);
@@ -168,22 +167,22 @@ template <class T> static __global__ void scan_sums(T *block_sums, int blocks)
     }
 }
 
-// Third kernel: each block adds what lies before it.
+// Third kernel: each block adds the sum of all blocks before it.
 template <class T> static __global__ void add_before(T *out, int n, const T *block_sums)
 {
-    // TODO 7 (scan_inclusive): Every element of `out` has the sum of the blocks
-    // before its own in it.
+    // TODO 7 (scan_inclusive): Every element of `out` includes the sum of all
+    // blocks before its own.
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) out[i] = block_sums[blockIdx.x] + out[i];
 }
 
-// Second sitting: one kernel. Each block scans a tile of the array, publishes
-// its sum, and looks back at what the tiles before it have published.
+// Second sitting: one kernel. Each block scans a tile of the array, publishes its
+// sum, and looks back at the states of the tiles before it.
 
 using word = unsigned long long;
 
-// How much a tile has published: nothing; the sum of the tile alone, its
-// aggregate; or the sum of the tile and all before it, its inclusive prefix.
+// A tile has published nothing yet; or the sum of the tile alone, its aggregate; or
+// the sum of the tile and all before it, its inclusive prefix.
 enum state : unsigned { invalid, aggregate, prefix };
 
 // One warp publishes; each tile has two words for its state and sum.
@@ -204,7 +203,7 @@ template <class T> static __device__ T look_back(const volatile word *tiles, int
     T before = 0;
     // TODO 11 (scan_inclusive: one pass): `before` is the sum of the nearest prefix
     // and of all aggregates behind it. The lanes read 32 tiles at a time, and read
-    // again where a tile that they need is still invalid.
+    // again while a tile that they need is still invalid.
     int lane = threadIdx.x % 32;
     unsigned prefixes = 0;
     for (int nearest = tile - 1; nearest >= 0 && prefixes == 0; nearest -= 32) {
@@ -235,8 +234,8 @@ static __global__ void scan_tiles(const T *in, T *out, int n, int *tiles_taken, 
     __shared__ T before;
     int tile = blockIdx.x;
     // TODO 9 (scan_inclusive: one pass): Blocks get their tiles in the order in
-    // which they begin, by a counter: then a block can wait for any tile before its
-    // own, because that has begun.
+    // which they begin, from a counter: then a block can wait for any tile before
+    // its own, because that one's block has begun.
     __shared__ int taken;
     if (threadIdx.x == 0) taken = atomicAdd(tiles_taken, 1);
     __syncthreads();
@@ -292,7 +291,8 @@ template <class T> static void scan_in_one_pass(const T *in, T *out, int n, void
 {
     word *tiles = static_cast<word *>(scratch);
     // TODO 12 (scan_inclusive: large tiles): Each thread has several elements of a
-    // tile, so there are fewer tiles to publish, to look back at and to wait for.
+    // tile, so that there are fewer tiles to publish, to look back at and to wait
+    // for.
     int large_tiles = (n - 1) / (each * block_size) + 1;
     check(cudaMemsetAsync(scratch, 0, (2 * large_tiles + 1) * sizeof(word)), "clearing the states");
     scan_large_tiles<<<large_tiles, block_size>>>(
@@ -302,7 +302,7 @@ template <class T> static void scan_in_one_pass(const T *in, T *out, int n, void
     int blocks = blocks_for(n);
     int *tiles_taken = reinterpret_cast<int *>(tiles + 2 * blocks);
     // TODO 9 (scan_inclusive: one pass): At the launch no tile has been taken, and
-    // none has published anything. Scratch holds anything until then.
+    // every state is invalid. Until then the contents of scratch are undefined.
     check(cudaMemsetAsync(scratch, 0, (2 * blocks + 1) * sizeof(word)), "clearing the states");
     scan_tiles<<<blocks, block_size>>>(in, out, n, tiles_taken, tiles);
     check_launch("scan_tiles");
@@ -352,7 +352,7 @@ size_t scan_exclusive_scratch(int n) { return scratch_for(n); }
 void scan_exclusive(const int *in, int *out, int n, void *scratch)
 {
     // TODO 8 (scan_exclusive): Your own design. When the other scans are right,
-    // little is missing.
+    // little remains to be done.
     if (n == 0) return;
     check(cudaMemsetAsync(out, 0, sizeof(int)), "the first sum");
     scan(in, out + 1, n - 1, scratch); // the exclusive sums are the inclusive ones, one later

@@ -6,6 +6,7 @@
 // first pixel; and it has at most 2^27 elements, so a large image takes several, one after the
 // other. The next rung does without it: a fetch returns one pixel per lane as a load does, through
 // the same cache.
+// Unchanged: histogram, histogram_range.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -15,15 +16,6 @@
 #include <cstdint>
 
 constexpr int block_size = 256;
-constexpr int blocks_per_sm = 8; // 2048 threads
-
-// Enough for the device, and no more than there are elements for.
-static int blocks_for(size_t elements)
-{
-    int sms = 0;
-    check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
-    return std::min<size_t>(sms * blocks_per_sm, (elements + block_size - 1) / block_size);
-}
 
 // CUDA adds 64 bits atomically for unsigned numbers only; the bits of the sum are the same.
 static __device__ void add_to(long long *out, long long x)
@@ -76,23 +68,6 @@ static __device__ void add_up(const unsigned *counts, int bin_count, unsigned *b
     __syncthreads();
     for (int b = threadIdx.x; b < bin_count; b += block_size)
         if (counts[b] > 0) atomicAdd(&bins[b], counts[b]);
-}
-
-static __global__ void count_bytes(const unsigned char *in, size_t n, unsigned *bins)
-{
-    __shared__ unsigned counts[256];
-    clear(counts, 256);
-    size_t threads = size_t(gridDim.x) * block_size;
-    for (size_t i = blockIdx.x * block_size + threadIdx.x; i < n; i += threads)
-        atomicAdd(&counts[in[i]], 1);
-    add_up(counts, 256, bins);
-}
-
-void histogram(const unsigned char *in, size_t n, unsigned *bins)
-{
-    check(cudaMemsetAsync(bins, 0, 256 * sizeof(unsigned)), "clearing the bins");
-    if (n > 0) count_bytes<<<blocks_for(n), block_size>>>(in, n, bins);
-    check_launch("count_bytes");
 }
 
 // A part of an image as kernels see it.
@@ -156,30 +131,4 @@ void histogram_tiles(const unsigned char *image, int width, int height, int tile
         count_tiles<<<to - from, block_size>>>(f, first, count, width, height, tile, across, from,
                                                bins);
     });
-}
-
-constexpr int max_bins = 2048;
-
-static __global__ void count_range(const float *in, int n, float low, float high, float width,
-                                   int bin_count, unsigned *bins)
-{
-    __shared__ unsigned counts[max_bins];
-    clear(counts, bin_count);
-    int threads = gridDim.x * block_size;
-    for (int i = blockIdx.x * block_size + threadIdx.x; i < n; i += threads) {
-        float x = in[i];
-        if (!(x >= low && x < high)) continue;
-        int b = (x - low) / width;
-        if (x < low + b * width) --b; // the difference was rounded up to the next bound
-        atomicAdd(&counts[b], 1);
-    }
-    add_up(counts, bin_count, bins);
-}
-
-void histogram_range(const float *in, int n, float low, float high, int bin_count, unsigned *bins)
-{
-    float width = (high - low) / bin_count;
-    check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * bin_count), "clearing the bins");
-    if (n > 0) count_range<<<blocks_for(n), block_size>>>(in, n, low, high, width, bin_count, bins);
-    check_launch("count_range");
 }

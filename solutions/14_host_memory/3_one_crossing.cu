@@ -2,6 +2,7 @@
 //
 // New: a copy to scratch before the passes, in place of a kernel per pass that reads mapped memory
 // (zero-copy).
+// Unchanged: acquire, upload, release, scale_managed, time_copy_ms.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -10,21 +11,6 @@
 constexpr int block_size = 256;
 
 static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
-
-float *acquire(size_t n)
-{
-    void *memory = nullptr;
-    check(cudaMallocHost(&memory, sizeof(float) * n), "cudaMallocHost");
-    return static_cast<float *>(memory);
-}
-
-void upload(const float *src_host, float *dst, size_t n)
-{
-    check(cudaMemcpyAsync(dst, src_host, sizeof(float) * n, cudaMemcpyHostToDevice),
-          "cudaMemcpyAsync");
-}
-
-void release(float *memory) { check(cudaFreeHost(memory), "cudaFreeHost"); }
 
 // Adds the sums of a block's threads to *sum.
 static __device__ void add_block(double found, double *sum)
@@ -64,38 +50,4 @@ void sum_mapped(const float *mapped, int n, int passes, double *out, void *scrat
     for (int p = 0; p < passes; ++p)
         add_powers<<<min(blocks_for(n), 2048), block_size>>>(mapped, n, p + 1, out + p);
     check_launch("add_powers");
-}
-
-static __global__ void scale(float *managed, int n, float factor)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i < n) managed[i] *= factor;
-}
-
-void scale_managed(float *managed, int n, float factor, int rounds)
-{
-    if (n == 0) return;
-    for (int k = 0; k < rounds; ++k) scale<<<blocks_for(n), block_size>>>(managed, n, factor);
-    check_launch("scale");
-}
-
-float time_copy_ms(const float *src_host, float *dst, size_t n, int repeats)
-{
-    auto copy = [=] {
-        check(cudaMemcpyAsync(dst, src_host, sizeof(float) * n, cudaMemcpyHostToDevice),
-              "cudaMemcpyAsync");
-    };
-    cudaEvent_t start, stop;
-    check(cudaEventCreate(&start), "cudaEventCreate");
-    check(cudaEventCreate(&stop), "cudaEventCreate");
-    copy(); // the first may include set-up work of the driver
-    check(cudaEventRecord(start), "cudaEventRecord");
-    for (int k = 0; k < repeats; ++k) copy();
-    check(cudaEventRecord(stop), "cudaEventRecord");
-    float ms = 0;
-    check(cudaEventSynchronize(stop), "cudaEventSynchronize");
-    check(cudaEventElapsedTime(&ms, start, stop), "cudaEventElapsedTime");
-    check(cudaEventDestroy(start), "cudaEventDestroy");
-    check(cudaEventDestroy(stop), "cudaEventDestroy");
-    return ms / repeats;
 }

@@ -1,22 +1,19 @@
-// Times lab 12's functions with 1, 2, 4, ... members, one GPU each: all_reduce and broadcast of 1
-// GiB, eliminate of 8192 equations. The least of seven calls, by the host's clock; of eliminate the
-// last of three, and the largest residual over the sum of its terms' magnitudes.
+// Times lab 12's functions with 2, 4, ... members, one GPU each: all_reduce and broadcast of 1 GiB.
+// The least of seven calls, by the host's clock.
 //
 //   nvcc -std=c++20 -O3 -arch=sm_90 -Ilabs/12_multi_gpu data/measured/programs/12_multi_gpu.cu FILE
 //
 // FILE has the functions: labs/12_multi_gpu/stub.cu when it is done, or another; the vendor's need
-// -lnccl -lcusolver.
+// -lnccl.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
-#include <random>
 #include <vector>
 
 static void check(cudaError_t error)
@@ -68,39 +65,9 @@ static void time_buffers(int members)
     for (int k = 0; k < members; ++k) check(cudaFree(buffers[k]));
 }
 
-static double residual(const std::vector<double> &system, const std::vector<double> &x)
-{
-    size_t n = x.size();
-    double worst = 0;
-    for (size_t i = 0; i < n; ++i) {
-        const double *row = system.data() + i * (n + 1);
-        double rest = -row[n], all = std::abs(rest);
-        for (size_t j = 0; j < n; ++j) rest += row[j] * x[j], all += std::abs(row[j] * x[j]);
-        worst = std::max(worst, std::abs(rest) / all);
-    }
-    return worst;
-}
-
-static void time_elimination(int members)
-{
-    constexpr int n = 8192;
-    std::vector<double> system(size_t(n) * (n + 1)), x(n);
-    std::mt19937_64 random(1);
-    std::uniform_real_distribution<double> any(-1, 1);
-    for (double &a : system) a = any(random);
-    double ms = 0;
-    int singular = 0;
-    for (int c = 0; c < 3; ++c)
-        ms = milliseconds(members,
-                          [&] { singular = eliminate(system.data(), n, x.data(), members); });
-    std::printf("%d members: eliminate %.1f ms, returned %d, residual %.2g\n", members, ms,
-                singular, residual(system, x));
-}
-
 int main()
 {
     int devices = 0;
     check(cudaGetDeviceCount(&devices));
     for (int members = 2; members <= devices; members *= 2) time_buffers(members);
-    for (int members = 1; members <= devices; members *= 2) time_elimination(members);
 }

@@ -48,6 +48,19 @@ std::string files_of_lab(const toolchain &t, const lab &l)
     return text;
 }
 
+// Returns the text of the submission's file, and before a rung's those of the rungs below it, from
+// which it has functions; naive's is among the files of the lab.
+std::string sources_of(const toolchain &t, const lab &l, const check_task &work)
+{
+    std::string text;
+    if (work.as == check_role::rung)
+        for (const std::string &name : l.rungs) {
+            if (name == work.what.name) break;
+            text += read_text(t.source(l, name));
+        }
+    return text + read_text(work.what.source);
+}
+
 struct listed_case {
     std::string kind, name;
     double points;
@@ -140,7 +153,7 @@ std::vector<check_task> planned(const toolchain &t, const lab &l, const std::str
                       headline = backend == "gpu" ? clock : clock.substr(0, clock.rfind(", timed"));
     std::vector<check_task> tasks;
     for (check_task &work : tasks_of(t, l, backend)) {
-        work.key = hashed(read_text(work.what.source) + files).substr(0, 12);
+        work.key = hashed(sources_of(t, l, work) + files).substr(0, 12);
         if (work.as == check_role::wrong) {
             if (auto one = narrowed(t, work, cases, backend)) tasks.push_back(std::move(*one));
             continue;

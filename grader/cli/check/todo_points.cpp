@@ -115,7 +115,9 @@ std::string filled_up_to(const std::string &stub, const std::string &filled, int
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (!added[i] && ours[at].todo > 0) todo = ours[at].todo;
         if (added[i]) {
-            const int before = at < ours.size() ? ours[at].todo : 0;
+            // Where several TODOs stand side by side, a line without its own goes on with the last.
+            const bool begins = i == 0 || !added[i - 1];
+            const int before = begins && at < ours.size() ? ours[at].todo : 0;
             if (const int n = all[i].todo > 0 ? all[i].todo : before; n > 0) todo = n;
         } else {
             ++at;

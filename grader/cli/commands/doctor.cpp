@@ -235,7 +235,8 @@ diagnosis links(const std::optional<toolchain> &t)
     const std::string part = "links between GPUs";
     auto none = [&](const std::string &found) {
         return diagnosis{diagnosis::optional_missing, part, found,
-                         "lab 12's members share a GPU, and what they send is counted", ""};
+                         "the members of labs 12 and 15 share a GPU, and what they send is counted",
+                         ""};
     };
     const lab *tried = built_lab(t, "gpu");
     if (!tried) return none("not looked for: no trial kernel");
@@ -244,7 +245,7 @@ diagnosis links(const std::optional<toolchain> &t)
     const std::string text = without_line_ends(sanitized(e.text, 8000));
     if (!e.ok()) return none(text.empty() ? "looking " + e.words() : text);
     if (text.empty()) return none("no two GPUs");
-    return {diagnosis::there, part, text, "lab 12 is graded on several GPUs", ""};
+    return {diagnosis::there, part, text, "labs 12 and 15 are graded on several GPUs", ""};
 }
 
 diagnosis extra(const std::string &program, const std::string &enables)

@@ -96,6 +96,14 @@ std::string keep_stub(const toolchain &t, const lab &l)
     return path;
 }
 
+// True if a file is as it was handed out, or as `start --open` has made it: it holds no work of the
+// student.
+bool is_untouched(const toolchain &t, const lab &l, const std::string &text)
+{
+    const std::string empty = t.empty_functions(l);
+    return text == original_stub(t, l).text || (fs::exists(empty) && text == read_text(empty));
+}
+
 // A file for a stub's place, and how messages speak of it.
 struct new_stub {
     std::string text;
@@ -115,8 +123,7 @@ bool replace_stub(const toolchain &t, const lab &l, const new_stub &by, bool agr
                                    width, 0));
         return true;
     }
-    // A file that is as it was handed out holds no work of the student.
-    const bool has_work = there && read_text(stub) != original_stub(t, l).text;
+    const bool has_work = there && !is_untouched(t, l, read_text(stub));
     if (!agreed && (has_work || !there)) {
         if (!isatty(0) || !isatty(1))
             throw usage_error(fmt::format("{0} asks before it changes {1}, and there is no "

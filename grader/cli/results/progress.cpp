@@ -142,10 +142,10 @@ const lab *next_lab(const toolchain &t, const progress_record &record)
         const progress_entry *e = record.best(l.name);
         return !l.test && !(e && e->done_here());
     };
-    for (auto e = record.entries.rbegin(); e != record.entries.rend(); ++e)
-        for (const lab &l : t.labs)
-            if (l.name == e->lab && open(l)) return &l;
-    auto first = std::ranges::find_if(t.labs, open);
+    auto first = std::ranges::find_if(t.labs, [&](const lab &l) {
+        return !record.entries.empty() && l.name == record.entries.back().lab && open(l);
+    });
+    if (first == t.labs.end()) first = std::ranges::find_if(t.labs, open);
     return first == t.labs.end() ? nullptr : &*first;
 }
 

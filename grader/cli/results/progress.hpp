@@ -54,8 +54,8 @@ void add_progress(const toolchain &t, const progress_record &older);
 // The screen, and what to type next.
 std::string where_am_i(const toolchain &t, const progress_record &record, const terminal &out);
 
-// Returns the lab to continue with: the latest graded one that is not done, else the first that is
-// not done; null if all are.
+// Returns the lab to continue with: the one that was graded last if it is not done, else the first
+// that is not done; null if all are.
 const lab *next_lab(const toolchain &t, const progress_record &record);
 
 } // namespace cli

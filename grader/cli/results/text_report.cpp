@@ -400,7 +400,7 @@ std::string refused_build_report(const json &document, const report_context &con
     if (said.find(c.message) == said.npos) // else the compiler's output has it
         text += fmt::format("  {}\n", wrapped(c.message, out.width, 2));
     text += compiler_words(said, out.width);
-    if (!c.hint.empty()) text += fmt::format("  Try: {}\n", wrapped(c.hint, out.width, 2));
+    if (!c.hint.empty()) text += fmt::format("  {}\n", wrapped("Try: " + c.hint, out.width, 2));
     return text + fmt::format("\nNext: mend it, then {}\n", bold(out, context.command));
 }
 

@@ -134,6 +134,38 @@ std::string first_error(const std::string &text)
     return all.empty() ? "the compiler gave no reason" : all[0];
 }
 
+// True if the argument of a cudaMemcpy that the compiler rejects, at the caret below `source`, was
+// given to the wrong place: a direction is wanted, or the first argument is not to be written.
+bool exchanged_in_memcpy(std::string_view error, std::string_view source, std::size_t caret)
+{
+    constexpr std::string_view call = "cudaMemcpy(";
+    const std::size_t begin = source.find(call);
+    if (begin == source.npos || caret == source.npos || caret < begin + call.size()) return false;
+    const std::string_view before = source.substr(begin + call.size(), caret - begin - call.size());
+    if (before.find(')') != before.npos) return false;
+    if (error.find("incompatible with parameter of type \"cudaMemcpyKind\"") != error.npos)
+        return true;
+    return before.find(',') == before.npos &&
+           error.find("argument of type \"const ") != error.npos &&
+           error.find("incompatible with parameter of type \"void *\"") != error.npos;
+}
+
+// Says what to do about the first error. `said`: the compiler's output, where the source line and a
+// caret stand below an error.
+std::string next_step(const std::string &said)
+{
+    const std::vector<std::string> all = lines(said);
+    const std::string first = first_error(said);
+    if (first.find("a __global__ function call must be configured") != first.npos)
+        return "a __global__ function is launched: between its name and its arguments stand the "
+               "numbers of blocks and of threads per block, name<<<blocks, threads>>>(arguments)";
+    const auto at = std::ranges::find(all, first);
+    if (all.end() - at > 2 && exchanged_in_memcpy(first, at[1], at[2].find('^')))
+        return "cudaMemcpy takes (to, from, bytes, direction), in this order: the target is the "
+               "first, and the direction, such as cudaMemcpyHostToDevice, the last";
+    return "mend the first error; the ones after it often follow from it";
+}
+
 // Exit statuses of compile.sh for a file that compiles but lacks a function of the contract, or
 // has global names that objcopy cannot remove.
 constexpr int lacks_function = 3, has_other_names = 4;
@@ -147,6 +179,14 @@ std::string moved_from(const job &j, const std::string &message)
                 return fmt::format("; lab {} had {} in an earlier edition, so yours may be there",
                                    number_of(other.name), function);
     return {};
+}
+
+// True if the file is a rung of the lab's ladder.
+bool is_rung(const job &j)
+{
+    return std::ranges::any_of(j.request.of->rungs, [&](const std::string &name) {
+        return j.shown == j.tools.shown(j.tools.source(*j.request.of, name));
+    });
 }
 
 refusal missing_function(const job &j, const std::string &said)
@@ -165,6 +205,13 @@ refusal missing_function(const job &j, const std::string &said)
         message = line.substr(at);
         break;
     }
+    if (is_rung(j))
+        return {
+            verdict::BUILD_FAILED, message,
+            "the file is a rung of the ladder: what it lacks is in the rung below, over which the "
+            "build links it; to grade the ladder: ./workbook demo " +
+                number_of(l.name),
+            said};
     return {verdict::BUILD_FAILED, message,
             "copy its declaration from lab.hpp and write its body" + moved_from(j, message), said};
 }
@@ -244,8 +291,7 @@ bool is_forged_kill(const job &j, const compile_folder &w, const exit_result &e)
         throw refusal{verdict::BUILD_FAILED,
                       fmt::format("the compiler itself crashed at {} (signal {})", j.shown, signal),
                       "leave out what you wrote last, to find the lines that it cannot take", said};
-    throw refusal{verdict::BUILD_FAILED, first_error(said),
-                  "mend the first error; the ones after it often follow from it", said};
+    throw refusal{verdict::BUILD_FAILED, first_error(said), next_step(said), said};
 }
 
 // Returns true if the compiler finds all it needs in the sandbox; a success is remembered.

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string_view>
 
 namespace cli {
@@ -55,15 +56,17 @@ void build_targets(const toolchain &t, const std::vector<std::string> &targets,
     c.environment->push_back(std::string("NINJA_STATUS=") + step_prefix + "%f/%t ");
     c.keep = 1 << 20;
     c.wall = std::chrono::seconds(1800);
-    bool announced = false;
+    const std::string building = "building the grader and the worked versions";
+    bool built = false;
     c.each_line = [&](const std::string_view line) {
         if (!line.starts_with(step_prefix)) return;
-        std::string step(line.substr(std::string_view(step_prefix).size()));
-        if (!announced) progress.say("building the grader and the worked versions");
-        announced = true;
-        progress.say("building " + step);
+        const std::string step(line.substr(std::string_view(step_prefix).size()));
+        progress.go_on(building, step.substr(0, step.find(' ')));
+        built = true;
     };
+    const auto start = std::chrono::steady_clock::now();
     exit_result e = run(c);
+    if (e.ok() && built) progress.finish(building, std::chrono::steady_clock::now() - start);
     if (e.what == exit_result::not_started)
         throw machine_error(fmt::format("ninja {}: see ./workbook doctor", e.words()));
     if (!e.ok()) {

@@ -29,6 +29,19 @@ void progress_line::say(const std::string &text)
     shown_ = width;
 }
 
+void progress_line::go_on(const std::string &what, const std::string &done)
+{
+    say(terminal_.interactive ? fmt::format("{} ... [{}]", what, done) : what + " ...");
+}
+
+void progress_line::finish(const std::string &what, std::chrono::steady_clock::duration took)
+{
+    clear();
+    if (!wanted_) return;
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(took).count();
+    fmt::print(stderr, "{} ... {} s\n", what, seconds);
+}
+
 void progress_line::clear()
 {
     // Overwrite with blanks: not every terminal understands an erase sequence.

@@ -3,6 +3,7 @@
 
 #include "text.hpp"
 
+#include <chrono>
 #include <string>
 
 namespace cli {
@@ -13,6 +14,11 @@ public:
     explicit progress_line(bool wanted = true);
     ~progress_line();
     void say(const std::string &text); // shown immediately
+    // Shows that a step of some seconds goes on, and how far it is: "WHAT ... [3/40]", in a log
+    // "WHAT ..." once.
+    void go_on(const std::string &what, const std::string &done);
+    // Leaves "WHAT ... 12 s" behind.
+    void finish(const std::string &what, std::chrono::steady_clock::duration took);
     void clear();
 
 private:

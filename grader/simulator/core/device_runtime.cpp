@@ -191,11 +191,12 @@ cudaError_t device_runtime::check_launch(const thread_call &c, program *p, const
 cudaError_t device_runtime::reserve_slot(const thread_call &c, const std::string &what)
 {
     if (tree_.reserve()) return cudaSuccess;
-    report_refused(c,
-                   "No place was left to launch " + what + ": " +
-                       std::to_string(settings().pending_launches) +
-                       " launches by kernels had not begun (cudaLimitDevRuntimePendingLaunchCount)."
-                       " cudaGetLastError() after the launch tells the kernel.");
+    const std::uint32_t pending = settings().pending_launches;
+    const std::string launches =
+        pending == 1 ? "1 launch by a kernel" : std::to_string(pending) + " launches by kernels";
+    report_refused(c, "No place was left to launch " + what + ": " + launches +
+                          " had not begun (cudaLimitDevRuntimePendingLaunchCount)."
+                          " cudaGetLastError() after the launch tells the kernel.");
     return cudaErrorLaunchPendingCountExceeded;
 }
 

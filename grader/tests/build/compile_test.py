@@ -151,7 +151,7 @@ class compiling(in_a_folder):
     def test_too_few_arguments_are_answered_with_the_usage(self):
         result = run(SCRIPT, "nvcc")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("usage: compile.sh NVCC IN OUT DEPFILE KEEP", result.stderr)
+        self.assertIn("usage: compile.sh [--rung] NVCC IN OUT DEPFILE KEEP", result.stderr)
 
 
 if __name__ == "__main__":

@@ -243,8 +243,8 @@ class installing(on_a_machine):
     def test_open_mpi_is_installed_for_a_lab_that_uses_it_and_else_missed_in_words(self):
         for lab, log in (("#include <mpi.h>\n", "libopenmpi-dev openmpi-bin"), ("", "")):
             here = self.machine(user=0)
-            (here.top / "labs/12_multi_gpu").mkdir(parents=True)
-            (here.top / "labs/12_multi_gpu/stub.cu").write_text(lab)
+            (here.top / "labs/15_linear_solver").mkdir(parents=True)
+            (here.top / "labs/15_linear_solver/stub.cu").write_text(lab)
             _, text = here.run()
             self.assertIn(log, here.log.read_text())
             self.assertEqual("Without mpicc and mpirun" in text, bool(lab), text)

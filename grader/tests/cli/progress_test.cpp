@@ -55,21 +55,27 @@ TEST_CASE("the best points stay when a later grade is worse, for each backend")
     CHECK(contains(screen(p), "9 / 10  (last 2)  CRASH"));
 }
 
-TEST_CASE("the lab to go on with is the one at hand, not the first")
+TEST_CASE("the lab to go on with is the one at hand; when it is done, the first that is not")
 {
     project p;
-    lab other;
-    other.name = "04_other";
-    p.tools.labs.push_back(other);
+    for (const char *name : {"04_other", "05_another"}) {
+        lab other;
+        other.name = name;
+        p.tools.labs.push_back(other);
+    }
     auto next = [&] { return next_lab(p.tools, read_progress(p.tools))->name; };
+    auto graded = [&](const char *name, int points) {
+        lab_view l = view_of(points);
+        l.lab = name;
+        keep_progress(p.tools, l, "sim");
+    };
     CHECK(next() == "02_scaling");
-    lab_view l = view_of(4, "CRASH");
-    l.lab = "04_other";
-    keep_progress(p.tools, l, "sim");
+    graded("02_scaling", 9);
+    graded("05_another", 4);
+    graded("04_other", 4);
     CHECK(next() == "04_other");
-    l.points = 10;
-    keep_progress(p.tools, l, "sim");
-    CHECK(next() == "02_scaling");
+    graded("04_other", 10);
+    CHECK(next() == "02_scaling"); // although 05_another was graded later
 }
 
 TEST_CASE("two programs that end a grade at once both leave their points")

@@ -153,6 +153,7 @@ TEST_CASE("start --open puts empty functions there, and keeps what the student w
     CHECK(start(p, true, true) == passed);
     CHECK(read_text(stub) == "// Empty.\n");
     CHECK(kept(p) == std::vector<std::string>{"mine\n"});
-    CHECK(start(p, false, true) == passed);
+    CHECK(start(p, false, false) == passed); // empty functions are no work: nothing to ask or keep
     CHECK(read_text(stub) == handed_out);
+    CHECK(kept(p) == std::vector<std::string>{"mine\n"});
 }

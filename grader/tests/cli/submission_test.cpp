@@ -108,6 +108,25 @@ TEST_CASE("a compile error names the student's file and line")
     CHECK(temporary_folders() == before);
 }
 
+TEST_CASE("a call of a kernel without <<<>>> and exchanged arguments of cudaMemcpy are explained")
+{
+    built_project p;
+    auto hint = [&p](const std::string &body) {
+        return p
+            .build("#include \"lab.hpp\"\n__global__ void twice(float *) {}\n"
+                   "void scale(float *data, int n)\n{\n    const float *from = data;\n    " +
+                   body + "\n}\n")
+            .hint;
+    };
+    CHECK(contains(hint("twice(data);"), "name<<<blocks, threads>>>(arguments)"));
+    const std::string order = "(to, from, bytes, direction)";
+    CHECK(contains(hint("cudaMemcpy(from, data, n, cudaMemcpyHostToDevice);"), order));
+    CHECK(contains(hint("cudaMemcpy(data, from, cudaMemcpyHostToDevice, n);"), order));
+    CHECK_FALSE(contains(hint("cudaMemset(from, 0, n); cudaMemcpy(data, from, n);"), order));
+    CHECK_FALSE(contains(hint("cudaMemcpy(data, from, n, data);"), "launched"));
+    CHECK_FALSE(contains(hint("cudaMemcpy(data, data, missing, n);"), order));
+}
+
 TEST_CASE("a file from elsewhere is named as it was given")
 {
     built_project p;
@@ -176,6 +195,17 @@ TEST_CASE("a missing contract function is named")
         CHECK_MESSAGE(contains(w.diagnostics, "warning"), w.diagnostics);
         CHECK(w.message == b.message);
     }
+}
+
+TEST_CASE("a rung graded by itself is told that the rung below has what it lacks")
+{
+    built_project p;
+    p.tools.labs[0].rungs = {"1_first"};
+    built_submission b =
+        p.build_at(p.put("solutions/02_scaling/1_first.cu", "#include \"lab.hpp\"\n"));
+    CHECK(b.verdict == verdict::BUILD_FAILED);
+    CHECK(b.message == "lab.hpp declares scale(float*, int); 1_first.cu does not define it");
+    CHECK_MESSAGE(contains(b.hint, "./workbook demo 02"), b.hint);
 }
 
 TEST_CASE("of the compiler's warnings those are kept that a wrong answer may come from")

@@ -75,11 +75,13 @@ TEST_CASE("of two TODOs side by side the filled stub's own comments tell; else i
 {
     auto with = [](const std::string &comment) {
         return "void first(int *x)\n{\n}\nvoid second(int *x)\n{\n" + comment +
-               "    x[0] = 2;\n    // TODO 3 (second: odd): The odd ones, too.\n    x[1] = 2;\n}\n";
+               "    x[0] = 2;\n    x[4] = 2;\n    // TODO 3 (second: odd): The odd ones, too.\n    "
+               "x[1] = 2;\n}\n";
     };
     const std::string told = with("    // TODO 2 (second): The even ones.\n");
     CHECK(filled_up_to(stub, told, 1).find("x[0]") == std::string::npos);
     CHECK(filled_up_to(stub, told, 2).find("x[0]") != std::string::npos);
+    CHECK(filled_up_to(stub, told, 2).find("x[4]") != std::string::npos);
     CHECK(filled_up_to(stub, told, 2).find("x[1]") == std::string::npos);
     CHECK(filled_up_to(stub, told, 3).find("x[1]") != std::string::npos);
     CHECK(filled_up_to(stub, with(""), 2).find("x[0]") == std::string::npos);

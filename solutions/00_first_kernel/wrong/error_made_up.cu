@@ -1,4 +1,4 @@
-// Fails: launch_error: as many threads as a block may have | WRONG_ANSWER | launched no kernel
+// Fails: launch_error: as many threads as a block may have | NOT_WRITTEN | launched no kernel
 // On gpu: may pass - nothing there tells that no kernel was launched
 // The right numbers, without a launch.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: mirror: a wide picture | OUT_OF_BOUNDS | nor if y is not below height
+// Fails: mirror: a wide picture | OUT_OF_BOUNDS | or y not below height
 // On gpu: mirror: a wide picture | OUT_OF_BOUNDS |
 // The last row of blocks has threads below the picture.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: mirror: a wide picture | OUT_OF_BOUNDS | Which of its two coordinates
+// Fails: mirror: a wide picture | OUT_OF_BOUNDS | not to width
 // On gpu: mirror: a wide picture | OUT_OF_BOUNDS |
 // The columns are counted from 0, so the last one is width - 1.
 #include "lab.hpp"

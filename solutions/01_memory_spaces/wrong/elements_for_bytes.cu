@@ -1,4 +1,4 @@
-// Fails: polynomial: a few elements | WRONG_ANSWER | Only the first coefficient has arrived
+// Fails: polynomial: a few elements | WRONG_ANSWER | Only the first coefficient was copied
 // The copy is told of four coefficients and brings four bytes.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: device_facts: what the runtime says | WRONG_ANSWER | This is what a multiprocessor has
+// Fails: device_facts: what the runtime says | WRONG_ANSWER | This is the limit of a multiprocessor
 // What a multiprocessor holds is taken for what a block may use.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: follow: a few steps | WRONG_ANSWER | after one step less
+// Fails: follow: a few steps | WRONG_ANSWER | after one step too few
 // The start is counted as a step.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: scale_columns: more columns than rows | WRONG_ANSWER | as if each column stood
+// Fails: scale_columns: more columns than rows | WRONG_ANSWER | as if each column were contiguous
 // Both matrices are taken to be stored by columns.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: convolve: a small image | WRONG_ANSWER | only the first 2 elements were there
+// Fails: convolve: a small image | WRONG_ANSWER | Only the first 2 elements of the filter
 // The copy of the filter counts elements, and is told bytes.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: convolve: a small image | WRONG_ANSWER | and these sums are not
+// Fails: convolve: a small image | WRONG_ANSWER | but these sums are not
 // A blur stands in constant memory, and the filter is never copied over it.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: convolve: a small image | WRONG_ANSWER | nearest pixels were taken
+// Fails: convolve: a small image | WRONG_ANSWER | taken to be the nearest ones
 // Edges that go on are the other function.
 #include "lab.hpp"
 

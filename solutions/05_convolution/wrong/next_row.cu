@@ -1,4 +1,4 @@
-// Fails: convolve: a small image | WRONG_ANSWER | the next row was taken
+// Fails: convolve: a small image | WRONG_ANSWER | the next row was read
 // Only the index in the image has bounds, not the column.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: convolve: every radius | WRONG_ANSWER | took what lies around them for 0
+// Fails: convolve: every radius | WRONG_ANSWER | took the pixels around them to be 0
 // A block sees its own pixels only.
 #include "lab.hpp"
 

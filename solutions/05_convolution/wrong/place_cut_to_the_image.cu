@@ -1,4 +1,4 @@
-// Fails: convolve_clamped: a small image | WRONG_ANSWER | was cut to the first and the last pixel
+// Fails: convolve_clamped: a small image | WRONG_ANSWER | was clamped to the first and the last pixel
 // One comparison for both directions: the place in memory is kept inside the image.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: convolve: a small image | WRONG_ANSWER | turned round
+// Fails: convolve: a small image | WRONG_ANSWER | The filter was flipped
 // The convolution of mathematics, which lab.hpp does not ask for.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: convolve_clamped: a small image | WRONG_ANSWER | zeros were taken
+// Fails: convolve_clamped: a small image | WRONG_ANSWER | taken to be 0
 // convolve once more.
 #include "lab.hpp"
 

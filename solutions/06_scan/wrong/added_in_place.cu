@@ -1,4 +1,4 @@
-// Fails: scan_block_inclusive: a small array | RACE | `sums`
+// Fails: scan_block_inclusive: a small array | RACE | `sums
 // On gpu: may pass - warps that run side by side seldom meet in it
 // Elements are read while others are already writing: no barrier between the two.
 #include "lab.hpp"

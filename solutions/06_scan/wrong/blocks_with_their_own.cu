@@ -1,4 +1,4 @@
-// Fails: scan_exclusive: a small array | WRONG_ANSWER | all elements in it as well
+// Fails: scan_exclusive: a small array | WRONG_ANSWER | also includes the sum of all elements
 // Each block adds up the blocks before it, and itself.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: scan_block_inclusive: a small array | WRONG_ANSWER | only to the one before it
+// Fails: scan_block_inclusive: a small array | WRONG_ANSWER | Only the element before it was added
 // One step, no loop.
 #include "lab.hpp"
 

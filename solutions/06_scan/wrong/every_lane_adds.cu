@@ -1,4 +1,4 @@
-// Fails: scan_block_inclusive: as many as a block may have | WRONG_ANSWER | added all the same
+// Fails: scan_block_inclusive: as many as a block may have | WRONG_ANSWER | to their left still added
 // Every lane adds what the shuffle gives it. Two neighbours a thread.
 #include "lab.hpp"
 

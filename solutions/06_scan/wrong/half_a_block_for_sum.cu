@@ -1,4 +1,4 @@
-// Fails: scan_inclusive: arrays that begin anywhere | WRONG_ANSWER | up rightly by
+// Fails: scan_inclusive: arrays that begin anywhere | WRONG_ANSWER | up correctly by
 // Blocks tell each other the sum of their first half.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: scan_block_inclusive: a small array | WRONG_ANSWER | just the distance did not add
+// Fails: scan_block_inclusive: a small array | WRONG_ANSWER | equals the distance did not add
 // lane > distance. One warp, which is all there is so far.
 #include "lab.hpp"
 

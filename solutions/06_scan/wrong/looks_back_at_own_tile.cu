@@ -1,4 +1,4 @@
-// Fails: scan_inclusive: a small array | WRONG_ANSWER | all elements in it as well
+// Fails: scan_inclusive: a small array | WRONG_ANSWER | also includes the sum of all elements
 // The look back begins at the tile itself, whose aggregate is there already.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: scan_inclusive: many blocks | WRONG_ANSWER | is right for the first 256 times 1024
+// Fails: scan_inclusive: many blocks | WRONG_ANSWER | are right for the first 256 times 1024
 // One block scans the sums, of which it has room for 256.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: scan_inclusive_float: small sums before large ones | WRONG_ANSWER | as if they held it
+// Fails: scan_inclusive_float: small sums before large ones | WRONG_ANSWER | as if they included it
 // What comes before is computed as what comes with it, less itself.
 #include "lab.hpp"
 

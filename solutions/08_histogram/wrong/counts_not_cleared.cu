@@ -1,4 +1,4 @@
-// Fails: histogram: a small array | UNINITIALISED | `counts`
+// Fails: histogram: a small array | UNINITIALISED | `counts
 // On gpu: may pass - shared memory may happen to hold zeros
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: histogram: a small array | RACE | `counts`
+// Fails: histogram: a small array | RACE | `counts
 // On gpu: may pass - warps that run side by side seldom meet in it
 // No barrier between counting and adding up.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: histogram: a small array | RACE | `counts`
+// Fails: histogram: a small array | RACE | `counts
 // On gpu: histogram: a small array | WRONG_ANSWER |
 // Of several threads that add 1 to a count at the same time, one is heard.
 #include "lab.hpp"

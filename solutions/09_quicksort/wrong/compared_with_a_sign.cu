@@ -1,4 +1,4 @@
-// Fails: quicksort: a small array | WRONG_ANSWER | compared as numbers with a sign
+// Fails: quicksort: a small array | WRONG_ANSWER | compared as signed numbers
 // Keys are held as int.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: quicksort: a small array | RACE | `keys`
+// Fails: quicksort: a small array | RACE | `keys
 // On gpu: may pass - the threads of a warp mostly go in step
 // A step of the network begins before the one before it has ended everywhere.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: quicksort_recursive: any number of keys | WRONG_ANSWER | have got lost
+// Fails: quicksort_recursive: any number of keys | WRONG_ANSWER | Keys are missing
 // On gpu: quicksort_recursive: any number of keys | WRONG_ANSWER |
 // A block has 256 threads, and a part may have more keys.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: quicksort: many keys | WRONG_ANSWER | runs of which each is sorted
+// Fails: quicksort: many keys | WRONG_ANSWER | sorted runs
 // There are n / tile tiles, and the keys behind the last whole one stay where they are.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: radix_sort: random keys | RACE | `next`
+// Fails: radix_sort: random keys | RACE | `next
 // On gpu: may pass - the lanes of a warp mostly go side by side
 // One of the peers moves `next` on, and nothing makes it wait until the others have read it.
 #include "lab.hpp"

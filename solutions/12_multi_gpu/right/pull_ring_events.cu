@@ -1,15 +1,10 @@
-// Right: receivers pull: a chain and a ring by events, all by copies; RAII queues; the rest of the
-// elimination (substitution) on the host.
+// Right: receivers pull: a chain and a ring by events, all by copies; RAII queues.
 #include "../check.hpp"
 #include "lab.hpp"
 
-#include <cuda_runtime.h>
-#ifdef WITH_MPI
-#include <mpi.h>
-#endif
-
 #include <algorithm>
 #include <cstddef>
+#include <cuda_runtime.h>
 #include <exception>
 #include <thread>
 #include <utility>
@@ -124,90 +119,6 @@ __global__ void add(float *to, const float *from, int n)
         to[i] += from[i];
 }
 
-constexpr int wide = 256;
-
-// Columns are dealt out: member m of d has columns m, m + d, m + 2 * d, ... of the n + 1.
-struct hand {
-    int n, members, member;
-    double *columns; // one after the other, n numbers each
-
-    __host__ __device__ int held_before(int column) const
-    {
-        return column <= member ? 0 : (column - member + members - 1) / members;
-    }
-    __host__ __device__ double *column(int j) const
-    {
-        return columns + std::size_t(j / members) * n;
-    }
-    int held() const { return held_before(n + 1); }
-};
-
-// Brings the pivot of column k to row k. message[0]: in which row it was, or -1 if there is none;
-// message[1 + i], for the rows that row k is subtracted from: how many times. One block.
-template <bool all_rows> __global__ void pick(double *column, int n, int k, double *message)
-{
-    __shared__ double best[wide];
-    __shared__ int row[wide];
-    const int t = threadIdx.x;
-    best[t] = 0, row[t] = -1;
-    for (int i = k + t; i < n; i += wide)
-        if (fabs(column[i]) > best[t]) best[t] = fabs(column[i]), row[t] = i;
-    for (int half = wide / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (t < half && best[t + half] > best[t]) best[t] = best[t + half], row[t] = row[t + half];
-    }
-    __syncthreads();
-    const int from = row[0];
-    if (t == 0) message[0] = from;
-    if (from < 0) return;
-    const double pivot = column[from], displaced = column[k];
-    __syncthreads();
-    if (t == 0) column[from] = displaced, column[k] = pivot;
-    __syncthreads();
-    for (int i = (all_rows ? 0 : k + 1) + t; i < n; i += wide)
-        message[1 + i] = i == k ? 0 : column[i] / pivot;
-}
-
-// One block per column: the member's columns from the `first`-th on.
-template <bool all_rows> __global__ void update(hand h, int k, int first, const double *message)
-{
-    if (message[0] < 0) return;
-    double *column = h.columns + std::size_t(first + blockIdx.x) * h.n;
-    const int from = int(message[0]);
-    const double pivot_row = column[from], displaced = column[k];
-    __syncthreads();
-    if (threadIdx.x == 0) column[from] = displaced, column[k] = pivot_row;
-    __syncthreads();
-    for (int i = (all_rows ? 0 : k + 1) + threadIdx.x; i < h.n; i += blockDim.x)
-        column[i] -= message[1 + i] * pivot_row;
-}
-
-// A member's columns, from rows of the host to columns of the host.
-std::vector<double> deal_out(const double *augmented_host, const hand &h)
-{
-    std::vector<double> mine(std::size_t(h.held()) * h.n);
-    for (int i = 0; i < h.n; ++i)
-        for (int c = 0; c < h.held(); ++c)
-            mine[std::size_t(c) * h.n + i] =
-                augmented_host[std::size_t(i) * (h.n + 1) + h.member + std::size_t(c) * h.members];
-    return mine;
-}
-
-// The last unknown first. columns[m]: all that member m has.
-int substitute(const std::vector<std::vector<double>> &columns, int n, double *x_host)
-{
-    const int members = int(columns.size());
-    auto column = [&](int j) { return columns[j % members].data() + std::size_t(j / members) * n; };
-    std::vector<double> y(column(n), column(n) + n);
-    for (int k = n - 1; k >= 0; --k) {
-        const double *c = column(k);
-        if (c[k] == 0) return 1;
-        x_host[k] = y[k] / c[k];
-        for (int i = 0; i < k; ++i) y[i] -= c[i] * x_host[k];
-    }
-    return 0;
-}
-
 __global__ void merge(const unsigned char *first, const unsigned char *second, unsigned char *out,
                       int n)
 {
@@ -282,53 +193,6 @@ void all_reduce(float *const *buffers, int n, int devices)
     for (const queue &one : q) one.wait();
 }
 
-// Column by column: the owner picks, the others pull its message, all update.
-int eliminate(const double *augmented_host, int n, double *x_host, int devices)
-{
-    if (n == 0) return 0;
-    open_peers(devices);
-    const std::vector<queue> q = queues_of(devices);
-    std::vector<memory<double>> columns, messages;
-    std::vector<hand> hands;
-    for (int m = 0; m < devices; ++m) {
-        hands.push_back({n, devices, m, nullptr});
-        columns.emplace_back(m, std::size_t(hands[m].held()) * n);
-        messages.emplace_back(m, std::size_t(n) * (n + 1));
-        hands[m].columns = columns[m].get();
-        const std::vector<double> mine = deal_out(augmented_host, hands[m]);
-        check(cudaMemcpy(hands[m].columns, mine.data(), mine.size() * sizeof(double),
-                         cudaMemcpyHostToDevice),
-              "columns in");
-    }
-    auto message = [&](int m, int k) { return messages[m].get() + std::size_t(k) * (n + 1); };
-
-    for (int k = 0; k < n; ++k) {
-        const int owner = k % devices;
-        use(owner);
-        pick<false><<<1, wide, 0, q[owner]>>>(hands[owner].column(k), n, k, message(owner, k));
-        q[owner].mark();
-        for (int m = 0; m < devices; ++m) {
-            use(m);
-            if (m != owner) {
-                q[m].after(q[owner]);
-                q[m].pull(message(m, k), message(owner, k), owner, n + 1);
-            }
-            const int first = hands[m].held_before(k + 1), left = hands[m].held() - first;
-            if (left > 0) update<false><<<left, wide, 0, q[m]>>>(hands[m], k, first, message(m, k));
-            check_launch("update");
-        }
-    }
-    for (const queue &one : q) one.wait();
-    std::vector<std::vector<double>> all;
-    for (int m = 0; m < devices; ++m) {
-        all.emplace_back(std::size_t(hands[m].held()) * n);
-        check(cudaMemcpy(all[m].data(), hands[m].columns, all[m].size() * sizeof(double),
-                         cudaMemcpyDeviceToHost),
-              "columns out");
-    }
-    return substitute(all, n, x_host);
-}
-
 void merge_images(const unsigned char *first_host, const unsigned char *second_host,
                   unsigned char *out_host, int width, int height, int count, int devices)
 {
@@ -351,74 +215,3 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
     for (const std::exception_ptr &e : failures)
         if (e) std::rethrow_exception(e);
 }
-
-#ifdef WITH_MPI
-// Rank by rank what eliminate does device by device; messages go by way of the host.
-int eliminate_ranks(const double *augmented_host, int n, double *x_host)
-{
-    int members = 1, me = 0;
-    MPI_Comm_size(MPI_COMM_WORLD, &members);
-    MPI_Comm_rank(MPI_COMM_WORLD, &me);
-    if (n == 0) return 0;
-    hand h{n, members, me, nullptr};
-    std::vector<double> mine(std::size_t(h.held()) * n);
-    if (me == 0) {
-        mine = deal_out(augmented_host, h);
-        for (int m = 1; m < members; ++m) {
-            const std::vector<double> theirs = deal_out(augmented_host, {n, members, m, nullptr});
-            for (std::size_t c = 0; c * n < theirs.size(); ++c)
-                MPI_Send(theirs.data() + c * n, n, MPI_DOUBLE, m, int(c), MPI_COMM_WORLD);
-        }
-    } else {
-        for (int c = 0; c < h.held(); ++c)
-            MPI_Recv(mine.data() + std::size_t(c) * n, n, MPI_DOUBLE, 0, c, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
-    }
-
-    double *columns = nullptr, *message = nullptr; // of this rank's device, whichever that is
-    check(cudaMalloc(&columns, (mine.size() + 1) * sizeof(double)), "cudaMalloc");
-    check(cudaMalloc(&message, 2 * (n + 1) * sizeof(double)), "cudaMalloc");
-    h.columns = columns;
-    check(cudaMemcpy(columns, mine.data(), mine.size() * sizeof(double), cudaMemcpyDefault), "in");
-    std::vector<double> travelling(n + 1);
-    const std::size_t bytes = travelling.size() * sizeof(double);
-    for (int k = 0; k < n; ++k) {
-        const int owner = k % members;
-        if (me == owner) {
-            pick<false><<<1, wide>>>(h.column(k), n, k, message);
-            check(cudaMemcpy(travelling.data(), message, bytes, cudaMemcpyDefault), "down");
-        }
-        MPI_Bcast(travelling.data(), n + 1, MPI_DOUBLE, owner, MPI_COMM_WORLD);
-        if (me != owner)
-            check(cudaMemcpy(message, travelling.data(), bytes, cudaMemcpyDefault), "up");
-        const int first = h.held_before(k + 1);
-        if (first < h.held()) update<false><<<h.held() - first, wide>>>(h, k, first, message);
-        check_launch("update");
-    }
-
-    check(cudaMemcpy(mine.data(), columns, mine.size() * sizeof(double), cudaMemcpyDefault), "out");
-    check(cudaFree(columns), "cudaFree");
-    check(cudaFree(message), "cudaFree");
-
-    // Home: a message from each rank.
-    int singular = 0;
-    if (me != 0) {
-        for (int c = 0; c < h.held(); ++c)
-            MPI_Send(mine.data() + std::size_t(c) * n, n, MPI_DOUBLE, 0, c, MPI_COMM_WORLD);
-    } else {
-        std::vector<std::vector<double>> all{std::move(mine)};
-        for (int m = 1; m < members; ++m) {
-            const int held = hand{n, members, m, nullptr}.held();
-            std::vector<double> &theirs = all.emplace_back(std::size_t(held) * n);
-            for (int c = 0; c < held; ++c)
-                MPI_Recv(theirs.data() + std::size_t(c) * n, n, MPI_DOUBLE, m, c, MPI_COMM_WORLD,
-                         MPI_STATUS_IGNORE);
-        }
-        singular = substitute(all, n, x_host);
-    }
-    MPI_Bcast(&singular, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return singular;
-}
-#else
-int eliminate_ranks(const double *, int, double *) { return -1; }
-#endif

@@ -29,11 +29,8 @@ static void gather(float *const *buffers, int n, int last)
 }
 
 void all_reduce(float *const *buffers, int n, int devices) { gather(buffers, n, devices); }
-
 void peer_table(int *, int) {}
 void broadcast(float *const *, int, int) {}
-int eliminate(const double *, int, double *, int) { return 0; }
 void merge_images(const unsigned char *, const unsigned char *, unsigned char *, int, int, int, int)
 {
 }
-int eliminate_ranks(const double *, int, double *) { return 0; }

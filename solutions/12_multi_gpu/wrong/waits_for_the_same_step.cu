@@ -61,11 +61,8 @@ void all_reduce(float *const *buffers, int n, int devices)
     }
 }
 
-int eliminate(const double *, int, double *, int) { return 0; }
 void merge_images(const unsigned char *, const unsigned char *, unsigned char *, int, int, int, int)
 {
 }
-
 void broadcast(float *const *, int, int) {}
 void peer_table(int *, int) {}
-int eliminate_ranks(const double *, int, double *) { return 0; }

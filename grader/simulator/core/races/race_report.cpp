@@ -48,10 +48,7 @@ std::string race_checker::why_unordered(const access &a, const access_record &m,
         const bool address_clash = wrote && a.use != access_use::read && a.of_this_block(m) &&
                                    a.space != ptx::space::shared;
         if (m.at == a.at || address_clash) return "; which value stays is left to chance";
-        if (a.of_this_warp(m)) {
-            missing = missing_order::warp_barrier;
-            return " and no __syncwarp() or __syncthreads() comes between";
-        }
+        if (a.of_this_warp(m)) missing = missing_order::warp_barrier;
         if (a.of_this_block(m)) return " and no __syncthreads() comes between";
         if (a.scope_too_narrow(m))
             return ": an atomic whose scope is the block (_block) is not atomic for other blocks";

@@ -1,0 +1,21 @@
+// Fails: add_one: any number that one block has threads for | OUT_OF_BOUNDS | another number in each
+// On gpu: add_one: any number that one block has threads for | OUT_OF_BOUNDS |
+// 64 threads, whatever n is.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+static __global__ void add_one_each(float *x) { x[threadIdx.x] += 1; }
+
+void add_one(float *x, int) { add_one_each<<<1, 64>>>(x); }
+
+// Not begun.
+void who_am_i(int *) {}
+void saxpy_blocks(float, const float *, float *, int) {}
+void saxpy(float, const float *, float *, int) {}
+void mirror(const unsigned char *, unsigned char *, int, int) {}
+void saxpy_host(float, const float *, float *, int) {}
+int launch_error(int) { return -1; }
+void differences(const float *, float *, int) {}
+void reverse_block(int *) {}
+void block_sums(const int *, int *, int) {}

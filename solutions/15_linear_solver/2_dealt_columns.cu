@@ -1,0 +1,366 @@
+// Lab 15, rung 2: columns are dealt out to all devices, and to all ranks.
+//
+// New: `stream`, in which one device waits for another without a wait of the host; each member
+// updates its own columns, and the owner of a column sends its multipliers to the others.
+#include "../check.hpp"
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+#ifdef WITH_MPI
+#include <mpi.h>
+#endif
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+using std::size_t;
+
+static int device_of(int member)
+{
+    int devices = 0;
+    check(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
+    return member % devices;
+}
+
+// Makes the member's device the current one of this host thread.
+static void use(int member) { check(cudaSetDevice(device_of(member)), "cudaSetDevice"); }
+
+// A stream of the device that is current when it is created, and an event that marks a point in it.
+// Work queued here after wait_for(other) waits for all work queued there before other.record(). The
+// host does not wait. (In the NULL stream a copy between two devices waits for all earlier work of
+// both, and all their later work waits for it.)
+struct stream {
+    cudaStream_t at = nullptr;
+    cudaEvent_t recorded = nullptr;
+    stream()
+    {
+        check(cudaStreamCreate(&at), "cudaStreamCreate");
+        check(cudaEventCreateWithFlags(&recorded, cudaEventDisableTiming), "cudaEventCreate");
+    }
+    stream(stream &&other) noexcept
+        : at(std::exchange(other.at, nullptr)), recorded(std::exchange(other.recorded, nullptr))
+    {
+    }
+    ~stream()
+    {
+        if (recorded) cudaEventDestroy(recorded);
+        if (at) cudaStreamDestroy(at);
+    }
+    void record() const { check(cudaEventRecord(recorded, at), "cudaEventRecord"); }
+    void wait_for(const stream &other) const
+    {
+        check(cudaStreamWaitEvent(at, other.recorded), "cudaStreamWaitEvent");
+    }
+};
+
+static std::vector<stream> stream_each(int devices)
+{
+    std::vector<stream> all;
+    for (int k = 0; k < devices; ++k) {
+        use(k);
+        all.emplace_back();
+    }
+    return all;
+}
+
+// The host waits for all streams. It must do so before memory is freed: cudaFree itself need not
+// wait for work queued behind a copy from another device.
+static void finish(const std::vector<stream> &all)
+{
+    for (const stream &s : all) check(cudaStreamSynchronize(s.at), "cudaStreamSynchronize");
+}
+
+// Memory of the device that is current when it is allocated.
+template <class T> struct array {
+    T *at = nullptr;
+    explicit array(size_t n) { check(cudaMalloc(&at, sizeof(T) * (n + 1)), "cudaMalloc"); }
+    array(array &&other) noexcept : at(std::exchange(other.at, nullptr)) {}
+    ~array() { cudaFree(at); }
+};
+
+template <class T> static std::vector<array<T>> array_each(int devices, size_t n)
+{
+    std::vector<array<T>> all;
+    for (int k = 0; k < devices; ++k) {
+        use(k);
+        all.emplace_back(n);
+    }
+    return all;
+}
+
+// Copies n elements from one member's memory to another's, queued in a stream of either.
+template <class T>
+static void send(T *to, int receiver, const T *from, int sender, size_t n, const stream &s)
+{
+    check(
+        cudaMemcpyPeerAsync(to, device_of(receiver), from, device_of(sender), sizeof(T) * n, s.at),
+        "cudaMemcpyPeerAsync");
+}
+
+// Lets devices send to each other directly, not through the host, where they can.
+static void enable_peers(int devices)
+{
+    for (int i = 0; i < devices; ++i)
+        for (int j = 0; j < devices; ++j) {
+            int from = device_of(i), to = device_of(j), can = 0;
+            if (from == to) continue;
+            check(cudaDeviceCanAccessPeer(&can, from, to), "cudaDeviceCanAccessPeer");
+            if (!can) continue;
+            use(i);
+            cudaError_t error = cudaDeviceEnablePeerAccess(to, 0);
+            if (error == cudaErrorPeerAccessAlreadyEnabled)
+                cudaGetLastError(); // no failure: clear it
+            else
+                check(error, "cudaDeviceEnablePeerAccess");
+        }
+}
+
+constexpr int block_size = 256;
+
+// Elimination. Columns are dealt out like cards: column j of the system belongs
+// to member j % devices; the right-hand side is column n. A member keeps its
+// columns one after the other, n numbers each, from top to bottom.
+struct deal {
+    int n, devices, member;
+    double *columns;
+    // Returns how many of its columns lie before column j.
+    __host__ __device__ int own_before(int j) const { return (j - member + devices - 1) / devices; }
+    // Returns its i-th column.
+    __host__ __device__ double *own(int i) const { return columns + size_t(i) * n; }
+};
+
+// Fills a member's columns from the rows of the system: one block per column.
+static __global__ void take_columns(const double *rows, deal d)
+{
+    size_t j = size_t(blockIdx.x) * d.devices + d.member;
+    for (int i = threadIdx.x; i < d.n; i += block_size)
+        d.own(blockIdx.x)[i] = rows[i * size_t(d.n + 1) + j];
+}
+
+// Writes the message that the owner of column k sends to all: message[0] is the row of the pivot,
+// or -1 if there is none; message[1 + i], for each row i below k, is the row's multiplier: how many
+// times row k must be subtracted from it. In one block.
+static __global__ void pick_pivot(double *column, int n, int k, double *message)
+{
+    __shared__ double values[block_size];
+    __shared__ int rows[block_size];
+    int t = threadIdx.x;
+    values[t] = 0;
+    rows[t] = -1;
+    for (int i = k + t; i < n; i += block_size)
+        if (fabs(column[i]) > values[t]) {
+            values[t] = fabs(column[i]);
+            rows[t] = i;
+        }
+    __syncthreads();
+    for (int half = block_size / 2; half > 0; half /= 2) {
+        if (t < half && values[t + half] > values[t]) {
+            values[t] = values[t + half];
+            rows[t] = rows[t + half];
+        }
+        __syncthreads();
+    }
+    if (t == 0) message[0] = rows[0];
+    if (rows[0] < 0) return;
+    if (t == 0) { // exchange the pivot and the number in row k
+        double pivot = column[rows[0]];
+        column[rows[0]] = column[k];
+        column[k] = pivot;
+    }
+    __syncthreads();
+    for (int i = k + 1 + t; i < n; i += block_size) message[1 + i] = column[i] / column[k];
+}
+
+// Updates the columns right of column k: one block per column, the first of which is the member's
+// i-th.
+static __global__ void update_columns(deal d, int k, int i, const double *message)
+{
+    double *column = d.own(i + blockIdx.x);
+    if (message[0] < 0) return;
+    int row = int(message[0]);
+    if (threadIdx.x == 0) {
+        double x = column[row];
+        column[row] = column[k];
+        column[k] = x;
+    }
+    __syncthreads();
+    for (int j = k + 1 + threadIdx.x; j < d.n; j += block_size)
+        column[j] -= message[1 + j] * column[k];
+}
+
+// For the last unknowns, y holds their values; for the others, the remaining right-hand sides of
+// their equations. Computes unknown k from its column; in one block.
+static __global__ void substitute(const double *column, int k, double *y)
+{
+    double unknown = y[k] / column[k];
+    __syncthreads(); // all have read y[k]
+    if (threadIdx.x == 0) y[k] = unknown;
+    for (int i = threadIdx.x; i < k; i += block_size) y[i] -= column[i] * unknown;
+}
+
+// Copies all rows to every member: each goes over one host link, and then over those between
+// devices.
+static std::vector<array<double>> bring_rows(const double *augmented_host, int n,
+                                             const std::vector<stream> &streams)
+{
+    int devices = int(streams.size());
+    size_t row = n + 1;
+    std::vector<array<double>> rows = array_each<double>(devices, n * row);
+    auto first_of = [&](int k) { return row * (size_t(n) * k / devices); };
+    for (int k = 0; k < devices; ++k) {
+        use(k);
+        size_t first = first_of(k), count = first_of(k + 1) - first;
+        check(cudaMemcpyAsync(rows[k].at + first, augmented_host + first, sizeof(double) * count,
+                              cudaMemcpyHostToDevice, streams[k].at),
+              "cudaMemcpyAsync");
+        for (int to = 0; to < devices; ++to)
+            if (to != k) send(rows[to].at + first, to, rows[k].at + first, k, count, streams[k]);
+    }
+    finish(streams);
+    return rows;
+}
+
+int eliminate(const double *augmented_host, int n, double *x_host, int devices)
+{
+    if (n == 0) return 0;
+    enable_peers(devices);
+    std::vector<stream> streams = stream_each(devices);
+    std::vector<array<double>> rows = bring_rows(augmented_host, n, streams);
+    std::vector<array<double>> columns = array_each<double>(devices, size_t(n / devices + 1) * n);
+    std::vector<array<double>> messages = array_each<double>(devices, size_t(n) * (n + 1));
+    std::vector<array<double>> y = array_each<double>(devices, n);
+    std::vector<deal> deals;
+    for (int k = 0; k < devices; ++k) {
+        deals.push_back({n, devices, k, columns[k].at});
+        use(k);
+        if (int own = deals[k].own_before(n + 1); own > 0)
+            take_columns<<<own, block_size, 0, streams[k].at>>>(rows[k].at, deals[k]);
+    }
+
+    for (int j = 0; j < n; ++j) {
+        int owner = j % devices;
+        auto message = [&](int member) { return messages[member].at + j * size_t(n + 1); };
+        use(owner);
+        pick_pivot<<<1, block_size, 0, streams[owner].at>>>(deals[owner].own(j / devices), n, j,
+                                                            message(owner));
+        for (int k = 0; k < devices; ++k)
+            if (k != owner) send(message(k), k, message(owner), owner, n + 1, streams[owner]);
+        streams[owner].record();
+        for (const stream &s : streams) s.wait_for(streams[owner]);
+        for (int k = 0; k < devices; ++k) {
+            int i = deals[k].own_before(j + 1), left = deals[k].own_before(n + 1) - i;
+            use(k);
+            if (left > 0)
+                update_columns<<<left, block_size, 0, streams[k].at>>>(deals[k], j, i, message(k));
+        }
+    }
+
+    // Back substitution: the right-hand side is passed from owner to owner.
+    int from = n % devices;
+    send(y[from].at, from, deals[from].own(n / devices), from, n, streams[from]);
+    for (int j = n - 1; j >= 0; --j) {
+        int owner = j % devices;
+        if (owner != from) send(y[owner].at, owner, y[from].at, from, n, streams[from]);
+        streams[from].record();
+        streams[owner].wait_for(streams[from]);
+        use(owner);
+        substitute<<<1, block_size, 0, streams[owner].at>>>(deals[owner].own(j / devices), j,
+                                                            y[owner].at);
+        from = owner;
+    }
+    check_launch("a launch of eliminate");
+    finish(streams);
+    std::vector<double> pivots(n); // the first number of each message
+    check(cudaMemcpy2D(pivots.data(), sizeof(double), messages[0].at, sizeof(double) * (n + 1),
+                       sizeof(double), n, cudaMemcpyDeviceToHost),
+          "cudaMemcpy2D");
+    if (std::find(pivots.begin(), pivots.end(), -1.0) != pivots.end()) return 1;
+    check(cudaMemcpy(x_host, y[0].at, sizeof(double) * n, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    return 0;
+}
+
+int eliminate_one(const double *augmented_host, int n, double *x_host)
+{
+    return eliminate(augmented_host, n, x_host, 1);
+}
+
+#ifdef WITH_MPI
+// All columns in host memory of rank 0: first those of rank 0, one after the other, n numbers each,
+// then those of rank 1, and so on.
+struct dealt_columns {
+    int n, ranks;
+    std::vector<int> counts, starts; // how many numbers, and where they start
+    std::vector<double> numbers;
+    dealt_columns(int n, int ranks) : n(n), ranks(ranks)
+    {
+        for (int k = 0; k < ranks; ++k) {
+            starts.push_back(k == 0 ? 0 : starts[k - 1] + counts[k - 1]);
+            counts.push_back(deal{n, ranks, k, nullptr}.own_before(n + 1) * n);
+        }
+    }
+    double *column(int j) { return numbers.data() + starts[j % ranks] + size_t(j / ranks) * n; }
+    void take(const double *augmented_host)
+    {
+        numbers.resize(size_t(n) * (n + 1));
+        for (int j = 0; j <= n; ++j)
+            for (int i = 0; i < n; ++i) column(j)[i] = augmented_host[size_t(i) * (n + 1) + j];
+    }
+};
+
+// Computes the unknowns, from the last to the first. Returns nonzero if a column has no pivot.
+static int substitute_back(dealt_columns &all, double *x_host)
+{
+    int singular = 0;
+    double *y = all.column(all.n);
+    for (int k = all.n - 1; k >= 0; --k) {
+        const double *column = all.column(k);
+        singular |= column[k] == 0;
+        x_host[k] = y[k] / column[k];
+        for (int i = 0; i < k; ++i) y[i] -= column[i] * x_host[k];
+    }
+    return singular;
+}
+
+static void copy_numbers(double *to, const double *from, size_t n)
+{
+    check(cudaMemcpy(to, from, sizeof(double) * n, cudaMemcpyDefault), "cudaMemcpy");
+}
+
+// Columns are dealt out to ranks as eliminate deals them out to devices.
+int eliminate_ranks(const double *augmented_host, int n, double *x_host)
+{
+    int ranks, rank;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    dealt_columns all(n, ranks);
+    if (rank == 0) all.take(augmented_host);
+    std::vector<double> own(all.counts[rank]);
+    MPI_Scatterv(all.numbers.data(), all.counts.data(), all.starts.data(), MPI_DOUBLE, own.data(),
+                 all.counts[rank], MPI_DOUBLE, 0, MPI_COMM_WORLD);
+
+    array<double> columns(own.size()), message(n + 1);
+    std::vector<double> travelling(n + 1);
+    copy_numbers(columns.at, own.data(), own.size());
+    deal d{n, ranks, rank, columns.at};
+    for (int j = 0; j < n; ++j) {
+        if (rank == j % ranks) {
+            pick_pivot<<<1, block_size>>>(d.own(j / ranks), n, j, message.at);
+            copy_numbers(travelling.data(), message.at, n + 1);
+        }
+        MPI_Bcast(travelling.data(), n + 1, MPI_DOUBLE, j % ranks, MPI_COMM_WORLD);
+        if (rank != j % ranks) copy_numbers(message.at, travelling.data(), n + 1);
+        int i = d.own_before(j + 1), left = d.own_before(n + 1) - i;
+        if (left > 0) update_columns<<<left, block_size>>>(d, j, i, message.at);
+        check_launch("a launch of eliminate_ranks");
+    }
+    copy_numbers(own.data(), columns.at, own.size());
+    MPI_Gatherv(own.data(), all.counts[rank], MPI_DOUBLE, all.numbers.data(), all.counts.data(),
+                all.starts.data(), MPI_DOUBLE, 0, MPI_COMM_WORLD);
+
+    int singular = rank == 0 ? substitute_back(all, x_host) : 0;
+    MPI_Bcast(&singular, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return singular;
+}
+#else
+int eliminate_ranks(const double *, int, double *) { return -1; }
+#endif

@@ -1,0 +1,33 @@
+// Fails: eliminate: who works, who waits | TOO_SLOW | multiplications done on devices
+#include "lab.hpp"
+
+int eliminate(const double *augmented_host, int n, double *x_host, int)
+{
+    int row = n + 1;
+    double *a = new double[n * row + 1];
+    for (int i = 0; i < n * row; ++i) a[i] = augmented_host[i];
+    for (int k = 0; k < n; ++k) {
+        int pivot = k;
+        for (int i = k + 1; i < n; ++i)
+            if (fabs(a[i * row + k]) > fabs(a[pivot * row + k])) pivot = i;
+        if (a[pivot * row + k] == 0) return 1;
+        for (int j = k; j <= n; ++j) {
+            double x = a[pivot * row + j];
+            a[pivot * row + j] = a[k * row + j];
+            a[k * row + j] = x;
+        }
+        for (int i = k + 1; i < n; ++i)
+            for (int j = n; j >= k; --j)
+                a[i * row + j] -= a[i * row + k] / a[k * row + k] * a[k * row + j];
+    }
+    for (int k = n - 1; k >= 0; --k) {
+        x_host[k] = a[k * row + n];
+        for (int j = k + 1; j < n; ++j) x_host[k] -= a[k * row + j] * x_host[j];
+        x_host[k] /= a[k * row + k];
+    }
+    delete[] a;
+    return 0;
+}
+
+int eliminate_ranks(const double *, int, double *) { return 0; }
+int eliminate_one(const double *, int, double *) { return 0; }

@@ -1,0 +1,42 @@
+// Fails: eliminate_ranks: singular systems | WRONG_ANSWER | Rank 1 returned 0, where rank 0
+// The others are not told whether there is a solution.
+#include "lab.hpp"
+
+#include <math.h>
+
+static int solve(const double *augmented_host, int n, double *x_host)
+{
+    int row = n + 1;
+    double *a = new double[n * row + 1];
+    for (int i = 0; i < n * row; ++i) a[i] = augmented_host[i];
+    int result = 0;
+    for (int k = 0; k < n && result == 0; ++k) {
+        int pivot = k;
+        for (int i = k + 1; i < n; ++i)
+            if (fabs(a[i * row + k]) > fabs(a[pivot * row + k])) pivot = i;
+        if (a[pivot * row + k] == 0) result = 1;
+        for (int j = k; j <= n; ++j) {
+            double x = a[pivot * row + j];
+            a[pivot * row + j] = a[k * row + j];
+            a[k * row + j] = x;
+        }
+        for (int i = k + 1; i < n; ++i)
+            for (int j = n; j >= k; --j)
+                a[i * row + j] -= a[i * row + k] / a[k * row + k] * a[k * row + j];
+    }
+    for (int k = n - 1; k >= 0 && result == 0; --k) {
+        x_host[k] = a[k * row + n];
+        for (int j = k + 1; j < n; ++j) x_host[k] -= a[k * row + j] * x_host[j];
+        x_host[k] /= a[k * row + k];
+    }
+    delete[] a;
+    return result;
+}
+
+int eliminate_ranks(const double *augmented_host, int n, double *x_host)
+{
+    return augmented_host ? solve(augmented_host, n, x_host) : 0;
+}
+
+int eliminate(const double *, int, double *, int) { return 0; }
+int eliminate_one(const double *, int, double *) { return 0; }
