@@ -3,24 +3,13 @@
 #include "lab.hpp"
 #include "mistakes.hpp"
 #include "oracle.hpp"
+#include "workloads.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstring>
-#include <memory>
-#include <random>
-#include <span>
 #include <string>
-#include <vector>
 
 using namespace grading;
-// Whole numbers make every sum exact, in whatever order: a wrong one can be told from its cause.
-static floats whole_numbers(std::size_t n)
-{
-    std::vector<int> drawn = random_ints(n, -9, 9);
-    return floats(drawn.begin(), drawn.end());
-}
 
 // One call each.
 
@@ -30,11 +19,6 @@ struct places { // in floats past a 256-byte boundary
 // Places of which no two matrices agree within a float4, and some where they do.
 static const places odd_places[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 2, 3},
                                     {3, 1, 2}, {2, 2, 2}, {4, 8, 12}};
-
-static floats inputs_for(std::size_t n, bool whole)
-{
-    return whole ? whole_numbers(n) : random_floats(n);
-}
 
 static void judge_product(const output<float> &P, const floats &M, const floats &N, const shape &s)
 {
@@ -90,14 +74,6 @@ static void try_matmul(const shape &s, bool whole = true, const places &at = {})
     judge_product(P, M, N, s);
 }
 
-static const char *const unchanged =
-    "sgemm returned, and every element of C is what it was before.";
-
-static bool same_bytes(const floats &x, const floats &y)
-{
-    return x.empty() || std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
-}
-
 struct factors {
     float alpha, beta;
 };
@@ -139,185 +115,7 @@ static const shape wide_and_tall[] = {{1, 300, 1}, {2, 3, 301}, {301, 3, 2},
 static const shape longest[] = {{70000, 1, 2}, {2, 1, 70000}};
 static const shape with_nothing[] = {{0, 3, 4}, {3, 4, 0}, {0, 0, 0}};
 
-// The speed cases. On a GPU two or three workers hold five sets of arguments each.
-
-// New values for a stretch of `values` somewhere.
-static std::span<std::byte> renew(floats &values, std::mt19937_64 &random)
-{
-    std::size_t count = std::min<std::size_t>(values.size(), 4096);
-    std::size_t first = random() % (values.size() - count + 1);
-    std::span<float> stretch = std::span(values).subspan(first, count);
-    fill_random(stretch, random);
-    return std::as_writable_bytes(stretch);
-}
-
-// Flips the signs of random rows of `values`, which changes the whole product, so that results kept
-// from an earlier call are of little use.
-static std::span<std::byte> turn_rows(floats &values, int rows, int cols, std::mt19937_64 &random)
-{
-    std::vector<bool> turned(static_cast<std::size_t>(rows));
-    for (std::size_t row = 0; row < turned.size(); ++row) turned[row] = random() % 2 != 0;
-    for_all(turned.size(), [&](std::size_t row) {
-        const auto first = values.begin() + std::ptrdiff_t(area(int(row), cols));
-        if (turned[row]) std::transform(first, first + cols, first, std::negate<>());
-        return true;
-    });
-    return std::as_writable_bytes(std::span(values));
-}
-
-// The sum of `rows` rows of `cols` elements, each row with its own factor.
-template <class Factor> static std::vector<double>
-fold(const floats &matrix, const std::vector<Factor> &factor, int rows, int cols)
-{
-    std::vector<double> sum(cols);
-    for (int row = 0; row < rows; ++row)
-        for (int col = 0; col < cols; ++col)
-            sum[col] += double(factor[row]) * matrix[area(row, cols) + col];
-    return sum;
-}
-
-namespace {
-
-enum class function { square, general, scaled };
-
-class multiplying : public workload {
-public:
-    multiplying(std::mt19937_64 &random, enum function what, const shape &s)
-        : what_(what), s_(s), A_(area(s.j, s.k)), B_(area(s.k, s.l)), result_(area(s.j, s.l))
-    {
-        fill_random(A_, random);
-        fill_random(B_, random);
-        if (what == function::scaled) {
-            before_.resize(area(s.j, s.l));
-            fill_random(before_, random);
-            result_ = changed_in_place(before_);
-        }
-        draw_signs();
-    }
-    const char *function() const override
-    {
-        return what_ == function::square    ? "matmul_square"
-               : what_ == function::general ? "matmul"
-                                            : "sgemm";
-    }
-    std::vector<argument> arguments() override
-    {
-        if (what_ == function::square)
-            return remote<decltype(matmul_square)>::arguments(A_, B_, result_, s_.j);
-        if (what_ == function::general)
-            return remote<decltype(matmul)>::arguments(A_, B_, result_, s_.j, s_.k, s_.l);
-        return remote<decltype(sgemm)>::arguments(alpha, A_, B_, beta, result_, s_.j, s_.k, s_.l);
-    }
-    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
-    {
-        if (scaled()) std::copy(before_.begin(), before_.end(), result_.values.begin());
-        draw_signs();
-        return {renew(A_, random), turn_rows(B_, s_.k, s_.l, random)};
-    }
-    // Freivalds: with rows added up by random signs u, uP must be (uA)B; that takes time in the
-    // size of the matrices. Rounding in float has no preferred direction, so the bound grows with
-    // the root of the rows: it lets pass 12 times what one long chain of multiply-adds is expected
-    // to leave, and of what TF32 or half leave, a thirteenth at 4096 terms and less at fewer.
-    void check() override
-    {
-        expect(!scaled() || !same_bytes(result(), before_), verdict::NOT_WRITTEN, unchanged,
-               does_a_kernel_write);
-        std::vector<double> got = fold(result(), signs_, s_.j, s_.l);
-        std::vector<double> want = fold(B_, fold(A_, signs_, s_.j, s_.k), s_.k, s_.l);
-        if (scaled()) {
-            std::vector<double> old = fold(before_, signs_, s_.j, s_.l);
-            for (int c = 0; c < s_.l; ++c) want[c] = alpha * want[c] + beta * old[c];
-        }
-        double bound = 12 * usual_error() * std::sqrt(s_.j);
-        for (int c = 0; c < s_.l; ++c)
-            if (!(std::abs(got[c] - want[c]) <= bound)) end_at_column(c); // NaN is never right
-    }
-    double bytes() const override
-    {
-        return 4.0 * double(A_.size() + B_.size() + (scaled() ? 2 : 1) * result().size());
-    }
-    double multiply_adds() const override { return 1.0 * s_.j * s_.k * s_.l; }
-
-private:
-    static constexpr float alpha = 0.75f, beta = -0.5f;
-    bool scaled() const { return what_ == function::scaled; }
-    const floats &result() const { return result_.values; }
-    // Not from the inputs' generator, whose output a submission sees.
-    void draw_signs()
-    {
-        std::mt19937_64 random(unforeseen());
-        signs_.resize(s_.j);
-        for (float &sign : signs_) sign = random() % 2 ? 1.0f : -1.0f;
-    }
-    // The error of an element when k terms in [-1, 1) are added one after the other: u * k /
-    // sqrt(54).
-    double usual_error() const { return std::ldexp(s_.k, -24) / std::sqrt(54.0); }
-
-    [[noreturn]] void end_at_column(int col)
-    {
-        std::vector<double> right =
-            oracle::column(scaled() ? alpha : 1, A_, B_, s_.j, s_.k, s_.l, col);
-        int worst = 0;
-        double largest = -1;
-        for (int row = 0; row < s_.j; ++row) {
-            std::size_t i = area(row, s_.l) + col;
-            if (scaled()) right[row] += double(beta) * before_[i];
-            double error = std::abs(result()[i] - right[row]);
-            if (error <= largest) continue;
-            largest = error;
-            worst = row;
-            if (!std::isfinite(error)) break;
-        }
-        float got = result()[area(worst, s_.l) + col];
-        bool close = largest < 2e-3 * std::sqrt(double(s_.k));
-        expect(false, verdict::WRONG_ANSWER,
-               "Column " + std::to_string(col) +
-                   " of the product is wrong; its worst element, row " + std::to_string(worst) +
-                   ", should be " + show_element(float(right[worst])) + " and is " +
-                   show_element(got) + "." +
-                   (close ? " That is close, but not as precise as float arithmetic." : ""),
-               close ? "Compute in float throughout: no half precision, no TF32."
-                     : "The smaller cases are right, so look for what only large matrices have: "
-                       "many blocks, many tiles, an edge within a tile.");
-        std::abort(); // expect has ended the case
-    }
-
-    enum function what_;
-    shape s_;
-    floats A_, B_, before_, signs_;
-    output<float> result_;
-};
-
-} // namespace
-
-// Large enough to keep every multiprocessor of a large GPU busy for some time, and for a small one
-// to be through with naive in a tenth of a second. No whole number of tiles, but for the squares.
-static shape raced(enum function what)
-{
-    if (simulated()) {
-        if (what == function::square) return {192, 192, 192};
-        return what == function::general ? shape{253, 95, 255} : shape{255, 95, 251};
-    }
-    bool large = device().multiprocessors >= 80;
-    if (what == function::square) return large ? shape{4096, 4096, 4096} : shape{2048, 2048, 2048};
-    if (what == function::general) return large ? shape{4001, 3001, 2999} : shape{2001, 1501, 1499};
-    return large ? shape{2999, 2001, 4001} : shape{1499, 1001, 2001};
-}
-
-static make_workload product_of(enum function what)
-{
-    return [=](std::mt19937_64 &random) {
-        return std::make_unique<multiplying>(random, what, raced(what));
-    };
-}
-
-static double multiply_adds(enum function what)
-{
-    shape s = raced(what);
-    return 1.0 * s.j * s.k * s.l;
-}
-
-static counted_gate sectors_a_multiply_add(enum function what)
+static counted_gate sectors_per_multiply_add(task what)
 {
     counted_gate gate =
         at_most("sectors per multiply-add", {0.02}, "",
@@ -331,14 +129,13 @@ static counted_gate sectors_a_multiply_add(enum function what)
         const bool tiled = needed / multiply_adds(what) <= 0.03 && c.shared_wavefronts > 0;
         if (!tiled || c.load_sectors < 2 * c.load_ideal_sectors) return {};
         return "The loads request few floats, but each lane's float lies in a sector of its own: "
-               "do "
-               "neighbouring lanes, whose threadIdx.x differs by one, load from neighbouring "
+               "do neighbouring lanes, whose threadIdx.x differs by one, load from neighbouring "
                "columns of one row?";
     };
     return gate;
 }
 
-static counted_gate wavefronts_a_multiply_add(enum function what)
+static counted_gate wavefronts_per_multiply_add(task what)
 {
     return at_most(
         "shared wavefronts per multiply-add", {0.08}, "", // a padded tile of 16 has 0.0703
@@ -348,7 +145,7 @@ static counted_gate wavefronts_a_multiply_add(enum function what)
         [=](const counted &c) { return double(c.shared_wavefronts) / multiply_adds(what); });
 }
 
-static counted_gate accesses_a_multiply_add(enum function what)
+static counted_gate accesses_per_multiply_add(task what)
 {
     return at_most("accesses per multiply-add", {0.045, 0.025, 0.015}, "",
                    "Each multiply-add takes two floats from memory, shared or global, and the "
@@ -359,18 +156,18 @@ static counted_gate accesses_a_multiply_add(enum function what)
 // Tiles of 256 x 128, of which two cover these products, and one of those may be half empty.
 constexpr double least_share = 1.4;
 
-static speed_gates gates_of(enum function what)
+static void race_product(task what)
 {
     speed_gates gates;
     gates.speedup = 2.5;
     gates.fma = {0, 0.45, 0.65};
-    if (what != function::square) gates.fma = {0, 0.35, 0.50};
-    gates.counted = {sectors_a_multiply_add(what), accesses_a_multiply_add(what), lanes_at_work(),
-                     blocks_share(least_share)};
+    if (what != task::square) gates.fma = {0, 0.35, 0.50};
+    gates.counted = {sectors_per_multiply_add(what), accesses_per_multiply_add(what),
+                     lanes_at_work(), blocks_share(least_share)};
     gates.too_slow = "A tile in shared memory is right, but not yet fast. Let each thread compute "
                      "several elements, first 8 of one column, then 8 x 8, so that a float, once "
                      "in a register, serves several sums.";
-    return gates;
+    race(product_of(what), gates);
 }
 
 CORRECTNESS_CASE("matmul_square: one tile", 0.5) { try_square(32); }
@@ -396,16 +193,13 @@ CORRECTNESS_CASE("matmul_square: matrices that begin anywhere", 0.5)
 SPEED_CASE("matmul_square: loads from global memory", 5, 0)
 {
     speed_gates gates;
-    gates.counted = {sectors_a_multiply_add(function::square),
-                     wavefronts_a_multiply_add(function::square), lanes_at_work(),
+    gates.counted = {sectors_per_multiply_add(task::square),
+                     wavefronts_per_multiply_add(task::square), lanes_at_work(),
                      blocks_share(least_share)};
-    race(product_of(function::square), gates);
+    race(product_of(task::square), gates);
 }
 
-SPEED_CASE("matmul_square: speed", 6, 3)
-{
-    race(product_of(function::square), gates_of(function::square));
-}
+SPEED_CASE("matmul_square: speed", 6, 3) { race_product(task::square); }
 
 CORRECTNESS_CASE("matmul: a small product", 1.5)
 {
@@ -441,10 +235,7 @@ CORRECTNESS_CASE("matmul: the precision of float", 1.5)
     try_matmul({40, 200, 36}, false);
 }
 
-SPEED_CASE("matmul: speed", 5.5, 4)
-{
-    race(product_of(function::general), gates_of(function::general));
-}
+SPEED_CASE("matmul: speed", 5.5, 4) { race_product(task::general); }
 
 CORRECTNESS_CASE("sgemm: a small product", 0.5) { try_sgemm({1, 0}, {3, 5, 4}); }
 
@@ -477,7 +268,4 @@ CORRECTNESS_CASE("sgemm: no rows, no columns, no terms", 0.5)
     for (const shape &s : with_nothing) try_sgemm({2, 3}, s);
 }
 
-SPEED_CASE("sgemm: speed", 5.5, 3)
-{
-    race(product_of(function::scaled), gates_of(function::scaled));
-}
+SPEED_CASE("sgemm: speed", 5.5, 3) { race_product(task::scaled); }

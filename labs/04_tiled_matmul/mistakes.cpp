@@ -29,6 +29,15 @@ static double at(const floats &values, std::size_t i) { return i < values.size()
 static void add_tile_mistakes(misconceptions &known, const floats &M, const floats &N,
                               const shape &s, int side)
 {
+    auto sums = [=, &M, &N](auto row_of_m, auto col_of_n) {
+        return each_element(s, [=, &M, &N](int row, int col) {
+            double sum = 0;
+            for (int i = 0; i < s.k; ++i)
+                sum += at(M, area(row_of_m(row, col), s.k) + i) *
+                       at(N, area(i, s.l) + col_of_n(row, col));
+            return sum;
+        });
+    };
     auto some = [=, &M, &N](int from, int to, int times = 1) {
         return each_element(s, [=, &M, &N](int row, int col) {
             double sum = 0;
@@ -41,33 +50,22 @@ static void add_tile_mistakes(misconceptions &known, const floats &M, const floa
     std::string size = std::to_string(side);
     // Tiles of another block, where blockIdx.x and .y, or row and column, were exchanged.
     if (side < s.j || side < s.l) {
-        auto of_block = [](int mine, int other, int side) {
-            return other / side * side + mine % side;
-        };
+        auto row = [](int row, int) { return row; };
+        auto col = [](int, int col) { return col; };
+        auto row_of_block = [side](int row, int col) { return col / side * side + row % side; };
+        auto col_of_block = [side](int row, int col) { return row / side * side + col % side; };
         known.push_back({"The columns of the second matrix are those of the block's rows, in "
                          "blocks of " +
                              size + ".",
                          "Which columns of it belong to a block's columns of the result? The "
                          "index of a tile of the second matrix takes blockIdx.x.",
-                         each_element(s, [=, &M, &N](int row, int col) {
-                             double sum = 0;
-                             for (int i = 0; i < s.k; ++i)
-                                 sum += at(M, area(row, s.k) + i) *
-                                        at(N, area(i, s.l) + of_block(col, row, side));
-                             return sum;
-                         })});
+                         sums(row, col_of_block)});
         known.push_back({"The rows of the first matrix are those of the block's columns, in "
                          "blocks of " +
                              size + ".",
                          "Which rows of it belong to a block's rows of the result? The index of "
                          "a tile of the first matrix takes blockIdx.y.",
-                         each_element(s, [=, &M, &N](int row, int col) {
-                             double sum = 0;
-                             for (int i = 0; i < s.k; ++i)
-                                 sum += at(M, area(of_block(row, col, side), s.k) + i) *
-                                        at(N, area(i, s.l) + col);
-                             return sum;
-                         })});
+                         sums(row_of_block, col)});
     }
     if (tiles > 1) {
         known.push_back({"Only the last " + size + " terms of each sum are there.",
@@ -88,8 +86,7 @@ static void add_tile_mistakes(misconceptions &known, const floats &M, const floa
         known.push_back(
             {"The last " + std::to_string(s.k - whole * side) + " terms of each sum are missing.",
              "k / tile rounds down and leaves out the rest: round up, and fill the part of the "
-             "last tile "
-             "that hangs over the edge with zeros.",
+             "last tile that hangs over the edge with zeros.",
              some(0, whole * side)});
     // The last tile hangs over the edge and keeps elements of the one before.
     if (whole > 0 && whole < tiles)

@@ -1,0 +1,240 @@
+// Makes the inputs and workloads of lab 07.
+#include "workloads.hpp"
+#include "lab.hpp"
+#include "oracle.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <span>
+#include <vector>
+
+using namespace grading;
+
+floats mixed(std::size_t n, double share)
+{
+    floats in = random_floats(n);
+    for (float &x : in) {
+        bool positive = share >= 1 || (x + 1) / 2 < share;
+        x = std::abs(x) + 0x1p-20f;
+        if (!positive) x = x < 0.05f ? 0 : -x; // 0 is not positive, and should be met
+    }
+    return in;
+}
+
+mark_list marks(std::size_t n, double share)
+{
+    mark_list keep;
+    for (float x : mixed(n, share))
+        keep.push_back(static_cast<unsigned char>(x > 0 ? random_between(1, 255) : 0));
+    return keep;
+}
+
+std::size_t kept_of(const mark_list &keep)
+{
+    return keep.size() - static_cast<std::size_t>(std::count(keep.begin(), keep.end(), 0));
+}
+
+mark_list marked(const floats &in)
+{
+    mark_list keep;
+    for (float x : in) keep.push_back(static_cast<unsigned char>(x > 0 ? 4 : 0));
+    return keep;
+}
+
+std::vector<floats> uneven()
+{
+    std::vector<floats> all;
+    for (auto kept : {+[](std::size_t i) { return i == 0; },             // only the first
+                      +[](std::size_t i) { return i == 8999; },          // only the last
+                      +[](std::size_t i) { return i >= 4500; },          // one half
+                      +[](std::size_t i) { return i / 256 % 3 != 1; },   // whole blocks
+                      +[](std::size_t i) { return i % 32 == 31; },       // one lane
+                      +[](std::size_t i) { return i / 32 % 2 == 0; }}) { // whole warps
+        floats in = mixed(9000, 1);
+        for (std::size_t i = 0; i < in.size(); ++i)
+            if (!kept(i)) in[i] = -in[i];
+        all.push_back(in);
+    }
+    return all;
+}
+
+floats special_values()
+{
+    using limits = std::numeric_limits<float>;
+    const float inf = limits::infinity(), nan = limits::quiet_NaN(), tiny = limits::denorm_min(),
+                nan_a = std::bit_cast<float>(0x7fc12345u),
+                nan_b = std::bit_cast<float>(0xffc54321u), max = limits::max();
+    const floats some = {0.0f,  -0.0f, inf,   -inf, nan,  -nan, tiny,
+                         -tiny, nan_a, nan_b, max,  -max, 1,    -1};
+    floats in;
+    for (int k = 0; k < 700; ++k) in.push_back(some[std::size_t(k * k + k / 3) % some.size()]);
+    return in;
+}
+
+// 2^26 elements and a ragged end, where seven times all arrays and naive's scratch fit the device.
+// Simulated, some hundred thousand, so that adding up all elements before a tile costs more than a
+// few additional passes; of marks more: those of a byte are soon added up.
+int raced_elements(task what)
+{
+    if (simulated()) return (what == task::unpack ? 400000 : 100000) - 35;
+    double most = std::min(double(1 << 26), double(device().memory_bytes) / 320);
+    return static_cast<int>(most) / 4096 * 4096 - 35;
+}
+
+// Returns whether right(i, kept before i) holds for every i < n, where kept(i) says which are kept;
+// on all cores.
+template <class K, class F> static bool for_all_ranked(std::size_t n, K kept, F right)
+{
+    constexpr int shift = 20; // every range is at least so long but for one that is alone
+    std::vector<std::size_t> counts((n >> shift) + 1);
+    in_ranges(n, [&](std::size_t first, std::size_t last) {
+        std::size_t count = 0;
+        for (std::size_t i = first; i < last; ++i) count += kept(i);
+        counts[first >> shift] = count;
+        return true;
+    });
+    return in_ranges(n, [&](std::size_t first, std::size_t last) {
+        std::size_t rank = std::accumulate(
+            counts.begin(), counts.begin() + std::ptrdiff_t(first >> shift), std::size_t{0});
+        bool all = true;
+        for (std::size_t i = first; i < last; ++i) {
+            all &= right(i, rank);
+            rank += kept(i);
+        }
+        return all;
+    });
+}
+
+// Another order of a stretch of `values`, by which the answer changes but not how many are kept.
+template <class T>
+static std::span<std::byte> reorder(std::vector<T> &values, std::mt19937_64 &random)
+{
+    std::size_t count = std::min<std::size_t>(values.size(), 4096);
+    std::size_t first = random() % (values.size() - count + 1);
+    std::span<T> stretch = std::span(values).subspan(first, count);
+    std::shuffle(stretch.begin(), stretch.end(), random);
+    return std::as_writable_bytes(stretch);
+}
+
+// In [-1, 1) but for a shift by which about `share` is positive.
+static floats raced_floats(std::mt19937_64 &random, double share, int n)
+{
+    floats in(static_cast<std::size_t>(n));
+    fill_random(in, random);
+    float shift = static_cast<float>(2 * share - 1);
+    for_all(in.size(), [&](std::size_t i) {
+        in[i] += shift;
+        return true;
+    });
+    return in;
+}
+
+namespace {
+
+class sifting : public workload {
+public:
+    sifting(std::mt19937_64 &random, task what, double share)
+        : what_(what),
+          in_(raced_floats(random, share, raced_elements(what))),
+          kept_(std::size_t(std::count_if(in_.begin(), in_.end(), positive))),
+          out_(in_.size(), 0, what == task::compact ? kept_ : in_.size()),
+          count_(1)
+    {
+    }
+    const char *function() const override
+    {
+        return what_ == task::compact ? "compact" : "partition";
+    }
+    std::vector<argument> arguments() override
+    {
+        int n = static_cast<int>(in_.size());
+        if (what_ == task::compact)
+            return remote<decltype(compact)>::arguments(in_, out_, count_, n, scratch);
+        return remote<decltype(partition)>::arguments(in_, out_, count_, n, scratch);
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        return {reorder(in_, random)};
+    }
+    void check() override
+    {
+        expect_equal(count_, {int(kept_)}, {}, [&] { return wrong_counts(in_, count_[0]); });
+        bool all = what_ == task::partition;
+        auto kept = [this](std::size_t i) { return in_[i] > 0; };
+        auto right = [&, this](std::size_t i, std::size_t rank) {
+            if (in_[i] > 0) return out_.values[rank] == in_[i];
+            return !all || out_.values[kept_ + i - rank] == in_[i];
+        };
+        if (for_all_ranked(in_.size(), kept, right)) return;
+        floats want = all ? oracle::partition(in_) : oracle::compact(in_);
+        want.resize(in_.size());
+        expect_equal(out_, want);
+    }
+    double bytes() const override { return 4.0 * double(in_.size() + out_.count); }
+
+private:
+    task what_;
+    floats in_;
+    std::size_t kept_;
+    output<float> out_;
+    output<int> count_;
+};
+
+class spreading : public workload {
+public:
+    spreading(std::mt19937_64 &random, double share)
+        : keep_(static_cast<std::size_t>(raced_elements(task::unpack))), out_(keep_.size())
+    {
+        floats in = raced_floats(random, share, int(keep_.size()));
+        for_all(in.size(), [&](std::size_t i) {
+            keep_[i] = static_cast<unsigned char>(in[i] > 0 ? 1 + i % 255 : 0);
+            return true;
+        });
+        packed_.resize(kept_of(keep_));
+        fill_random(packed_, random);
+    }
+    const char *function() const override { return "unpack"; }
+    std::vector<argument> arguments() override
+    {
+        return remote<decltype(unpack)>::arguments(packed_, keep_, out_, int(keep_.size()),
+                                                   scratch);
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        return {reorder(keep_, random), reorder(packed_, random)};
+    }
+    void check() override
+    {
+        auto kept = [this](std::size_t i) { return keep_[i] != 0; };
+        auto right = [this](std::size_t i, std::size_t rank) {
+            return out_.values[i] == (keep_[i] != 0 ? packed_[rank] : 0);
+        };
+        if (for_all_ranked(keep_.size(), kept, right)) return;
+        expect_equal(out_, oracle::unpack(packed_, keep_), {},
+                     [&] { return wrong_unpacks(packed_, keep_); });
+    }
+    double bytes() const override
+    {
+        return 4.0 * double(packed_.size() + out_.size()) + double(keep_.size());
+    }
+
+private:
+    mark_list keep_;
+    floats packed_;
+    output<float> out_;
+};
+
+} // namespace
+
+make_workload pack(task what, double share)
+{
+    return [=](std::mt19937_64 &random) -> std::unique_ptr<workload> {
+        if (what == task::unpack) return std::make_unique<spreading>(random, share);
+        return std::make_unique<sifting>(random, what, share);
+    };
+}
