@@ -574,7 +574,7 @@ CORRECTNESS_CASE("sample_bilinear: call after call", 1)
            "Free the array after the kernel has ended and the texture is destroyed.");
 }
 
-SPEED_CASE("sample_bilinear: one fetch per sample", 3.5, 0)
+SPEED_CASE("sample_bilinear: one fetch a sample", 3.5, 0)
 {
     speed_gates gates;
     auto fetches = [](const counted &c) {

@@ -1,4 +1,4 @@
-// Fails: sample_bilinear: one fetch per sample | TOO_SLOW | load requests per sample
+// Fails: sample_bilinear: one fetch a sample | TOO_SLOW | load requests per sample
 // One filtered fetch a sample, of which nothing is used, and four loads.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: sample_bilinear: one fetch per sample | TOO_SLOW | One filtered fetch
+// Fails: sample_bilinear: one fetch a sample | TOO_SLOW | One filtered fetch
 // The texture only hands out pixels; the kernel does the interpolation.
 #include "lab.hpp"
 
