@@ -2,12 +2,12 @@
 #include "help_format.hpp"
 
 #include "cli/terminal/text.hpp"
+#include "text/words.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -23,9 +23,10 @@ std::string values_of(const CLI::Option &option)
     if (option.get_positional() || option.get_expected_max() == 0) return {};
     const std::string type = option.get_type_name(); // TEXT:{cpu,gpu}
     const std::size_t colon = type.find(':');
-    const std::string allowed = colon == type.npos ? type : type.substr(colon + 1);
+    std::string allowed = colon == type.npos ? type : type.substr(colon + 1);
     if (allowed.empty()) return {};
-    return " " + std::regex_replace(allowed, std::regex(","), ", "); // so that it can be wrapped
+    grading::replace_all(allowed, ",", ", "); // so that it can be wrapped
+    return " " + allowed;
 }
 
 class two_columns : public CLI::Formatter {

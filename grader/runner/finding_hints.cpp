@@ -20,8 +20,6 @@ namespace {
 
 using simulator::location;
 
-location place_of(const simulator_finding &f) { return static_cast<location>(f.place); }
-
 bool in_shared(const simulator_finding &f)
 {
     const location place = place_of(f);
@@ -37,11 +35,6 @@ bool past_end(const simulator_finding &f)
 bool has_own_hint(const simulator_finding &f)
 {
     return grading::has_own_hint(f.array, in_shared(f));
-}
-
-bool misses(const simulator_finding &f, simulator::missing_order what)
-{
-    return f.missing == static_cast<std::uint8_t>(what);
 }
 
 // Returns the call's int or size_t argument of this name.

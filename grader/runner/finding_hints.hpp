@@ -6,6 +6,7 @@
 #include "simulator/runtime/harness.h"
 #include "text/verdict.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,14 @@ namespace grading {
 inline simulator::finding_kind kind_of(const simulator_finding &f)
 {
     return static_cast<simulator::finding_kind>(f.kind);
+}
+inline simulator::location place_of(const simulator_finding &f)
+{
+    return static_cast<simulator::location>(f.place);
+}
+inline bool misses(const simulator_finding &f, simulator::missing_order what)
+{
+    return f.missing == static_cast<std::uint8_t>(what);
 }
 
 // True if the address lies in the argument, or near it.

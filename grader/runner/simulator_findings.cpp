@@ -74,9 +74,10 @@ std::string as_sentence(std::string text)
 // Where the access went: in shared memory the element, if the source tells how large it is.
 std::string place_in_words(const simulator_finding &f)
 {
-    const bool shared = static_cast<simulator::location>(f.place) == simulator::location::shared;
     // Where it goes on to say how many bytes are written, it stays in bytes.
-    if (!shared || !f.array[0] || !std::string_view(f.where).ends_with(')')) return f.where;
+    if (place_of(f) != simulator::location::shared || !f.array[0] ||
+        !std::string_view(f.where).ends_with(')'))
+        return f.where;
     const std::size_t bytes = shared_element_bytes(submission_source(), f.array);
     return bytes == 0 ? f.where
                       : fmt::format("`{}[{}]` in shared memory", f.array, f.distance / bytes);
@@ -104,8 +105,7 @@ std::string sentence(const simulator_finding &f)
     // An access by one thread has been described completely.
     if (f.detail[0] && (!access || kind == race || kind == older_value))
         s += " " + as_sentence(f.detail);
-    if (f.missing == static_cast<std::uint8_t>(simulator::missing_order::warp_barrier) &&
-        warps_are_taught())
+    if (misses(f, simulator::missing_order::warp_barrier) && warps_are_taught())
         s += " Between lanes of a warp __syncwarp() would do.";
     s += fmt::format(" Block ({}, {}, {}), thread ({}, {}, {})", f.block[0], f.block[1], f.block[2],
                      f.thread[0], f.thread[1], f.thread[2]);
@@ -136,7 +136,7 @@ bool reads_output(const simulator_finding &f, const std::vector<argument> &argum
 bool past_own_memory(const simulator_finding &f)
 {
     using enum simulator::location;
-    const auto place = static_cast<simulator::location>(f.place);
+    const simulator::location place = place_of(f);
     return kind_of(f) == simulator::finding_kind::out_of_bounds && !f.array[0] &&
            (place == just_past_end || place == past_end || place == across_end);
 }

@@ -21,16 +21,14 @@ constexpr std::size_t max_source_bytes = std::size_t{256} << 10;
 constexpr std::size_t max_functions = 200, max_body_bytes = std::size_t{1} << 20;
 constexpr std::ptrdiff_t max_declaration = 200; // tokens
 
-bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
 // The words, numbers and single other characters of C++ code.
 std::vector<std::string_view> tokens_of(std::string_view code)
 {
     std::vector<std::string_view> tokens;
     for (std::size_t i = 0; i < code.size();) {
         std::size_t end = i + 1;
-        if (in_name(code[i]))
-            while (end < code.size() && in_name(code[end])) ++end;
+        if (is_name_char(code[i]))
+            while (end < code.size() && is_name_char(code[end])) ++end;
         if (!std::isspace(static_cast<unsigned char>(code[i])))
             tokens.push_back(code.substr(i, end - i));
         i = end;
@@ -84,7 +82,8 @@ declared declaration_of(const std::vector<std::string_view> &tokens, std::string
     if (at == end || at == tokens.begin()) return {};
     std::string type;
     auto next = tokens.begin();
-    for (; next != end && in_name((*next)[0]) && (next + 1 == end || (next + 1)->front() != '[');
+    for (;
+         next != end && is_name_char((*next)[0]) && (next + 1 == end || (next + 1)->front() != '[');
          ++next) {
         const bool sign = *next == "unsigned" || *next == "signed";
         if (*next == "const" || *next == "volatile" || *next == "signed") continue;
