@@ -1,12 +1,16 @@
-// Recognises the cause of a wrong answer of lab 14.
+// Judges the arrays of lab 14, and recognises the cause of a wrong answer.
 #include "mistakes.hpp"
+
 #include "oracle.hpp"
 
 #include <cmath>
+#include <cstddef>
 
 using namespace grading;
 
-std::vector<misconception<float>> wrong_scalings(const floats &before, float factor, int rounds)
+// `before`: the array before the call.
+static std::vector<misconception<float>> wrong_scalings(const floats &before, float factor,
+                                                        int rounds)
 {
     auto after = [&before, factor](int k) {
         return [&before, factor, k] { return oracle::scale_managed(before, factor, k); };
@@ -24,6 +28,46 @@ std::vector<misconception<float>> wrong_scalings(const floats &before, float fac
                          "`rounds` times, one after the other.",
                          [&before, power] { return oracle::scale_managed(before, power, 1); }});
     return known;
+}
+
+// An array that is changed in place counts as not written if it is unchanged.
+static void expect_changed(const char *function, const output<float> &got, const floats &before,
+                           const floats &want)
+{
+    if (want == before || got.values != before) return;
+    std::string message = std::string(function) + " returned, and every element is unchanged";
+    expect(!kernels_stored(), verdict::WRONG_ANSWER, message + ", though a kernel stored elements.",
+           "It stored the old values: is everything moved twice, or stored where it was loaded?");
+    expect_changed_in_place(false, message + ".",
+                            "Does a kernel run at all, and does it write its result?");
+}
+
+void expect_scaled(const output<float> &got, const floats &before, float factor, int rounds)
+{
+    floats want = oracle::scale_managed(before, factor, rounds);
+    expect_changed("scale_managed", got, before, want);
+    expect_equal(got, want, {}, [&] { return wrong_scalings(before, factor, rounds); });
+}
+
+void expect_sums(const output<double> &got, const floats &mapped)
+{
+    int passes = int(got.size());
+    std::vector<double> want = oracle::sum_mapped(mapped, passes);
+    floats sizes = mapped;
+    for (float &x : sizes) x = std::abs(x);
+    std::vector<double> magnitudes = oracle::sum_mapped(sizes, passes);
+    for (std::size_t p = 0; p < want.size(); ++p) {
+        bool in_float = std::abs(got[p] - want[p]) <= 1e-5 * magnitudes[p];
+        expect(std::abs(got[p] - want[p]) <= 1e-10 * magnitudes[p], verdict::WRONG_ANSWER,
+               "out[" + std::to_string(p) + "] is " + show_element(got[p]) +
+                   ", and the elements to the power of " + std::to_string(p + 1) + " add up to " +
+                   show_element(want[p]) + ": it is off by " +
+                   show_element(std::abs(got[p] - want[p])) + "." +
+                   (in_float ? " That is the precision of float." : ""),
+               in_float ? "Multiply and add as double."
+                        : "out[p] is the sum of all mapped[i] to the power of p + 1. Does every "
+                          "pass begin with 0?");
+    }
 }
 
 std::string why_mistimed(double got, double right, int repeats)

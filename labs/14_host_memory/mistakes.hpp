@@ -8,9 +8,12 @@
 
 using floats = std::vector<float>;
 
-// `before`: the array before the call of scale_managed.
-std::vector<grading::misconception<float>> wrong_scalings(const floats &before, float factor,
-                                                          int rounds);
+// Ends the case unless these are the sums of sum_mapped, as precise as double.
+void expect_sums(const grading::output<double> &got, const floats &mapped);
+
+// Ends the case unless scale_managed made these of the array `before`.
+void expect_scaled(const grading::output<float> &got, const floats &before, float factor,
+                   int rounds);
 
 // Says why time_copy_ms returned `got` milliseconds instead of `right`; empty if the cause is not
 // known.
