@@ -2,7 +2,9 @@
 //
 // New: enable_peers, with which devices send to each other directly. Everything is still computed
 // on one device, except the images.
+// Unchanged: peer_table.
 #include "../check.hpp"
+#include "../devices.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -10,41 +12,11 @@
 
 using std::size_t;
 
-static int device_of(int member)
-{
-    int devices = 0;
-    check(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
-    return member % devices;
-}
-
-// Makes the member's device the current one of this host thread.
-static void use(int member) { check(cudaSetDevice(device_of(member)), "cudaSetDevice"); }
-
-// Memory of the device that is current when it is allocated.
-template <class T> struct array {
-    T *at = nullptr;
-    explicit array(size_t n) { check(cudaMalloc(&at, sizeof(T) * (n + 1)), "cudaMalloc"); }
-    array(const array &) = delete;
-    ~array() { cudaFree(at); }
-};
-
 // Copies n elements from one member's memory to another's, queued on the current device.
 template <class T> static void send(T *to, int receiver, const T *from, int sender, size_t n)
 {
     check(cudaMemcpyPeerAsync(to, device_of(receiver), from, device_of(sender), sizeof(T) * n),
           "cudaMemcpyPeerAsync");
-}
-
-void peer_table(int *can_access_host, int devices)
-{
-    for (int i = 0; i < devices; ++i)
-        for (int j = 0; j < devices; ++j) {
-            int can = 1;
-            if (device_of(i) != device_of(j))
-                check(cudaDeviceCanAccessPeer(&can, device_of(i), device_of(j)),
-                      "cudaDeviceCanAccessPeer");
-            can_access_host[i * devices + j] = can;
-        }
 }
 
 // Lets devices send to each other directly, not through the host, where they can.

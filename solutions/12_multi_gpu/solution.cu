@@ -4,107 +4,13 @@
 // New against rung 2: all_reduce is one kernel on each device, which reads its part of all buffers
 // and writes the sums to all. Where a device cannot reach another, one adds up everything.
 #include "../check.hpp"
+#include "../devices.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
-#include <exception>
-#include <thread>
-#include <utility>
 #include <vector>
 
 using std::size_t;
-
-static int device_of(int member)
-{
-    int devices = 0;
-    check(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
-    return member % devices;
-}
-
-static void use(int member) { check(cudaSetDevice(device_of(member)), "cudaSetDevice"); }
-
-// A stream of the device that was current when it was created, and an event that marks a point in
-// it. In the NULL stream a copy between two devices would wait for all earlier work of both, and
-// all their later work would wait for it.
-struct stream {
-    cudaStream_t at = nullptr;
-    cudaEvent_t recorded = nullptr;
-    stream()
-    {
-        check(cudaStreamCreate(&at), "cudaStreamCreate");
-        check(cudaEventCreateWithFlags(&recorded, cudaEventDisableTiming), "cudaEventCreate");
-    }
-    stream(stream &&other) noexcept
-        : at(std::exchange(other.at, nullptr)), recorded(std::exchange(other.recorded, nullptr))
-    {
-    }
-    ~stream()
-    {
-        if (recorded) cudaEventDestroy(recorded);
-        if (at) cudaStreamDestroy(at);
-    }
-    void record() const { check(cudaEventRecord(recorded, at), "cudaEventRecord"); }
-    void wait_for(const stream &other) const
-    {
-        check(cudaStreamWaitEvent(at, other.recorded), "cudaStreamWaitEvent");
-    }
-};
-
-static std::vector<stream> stream_each(int devices)
-{
-    std::vector<stream> all;
-    for (int k = 0; k < devices; ++k) {
-        use(k);
-        all.emplace_back();
-    }
-    return all;
-}
-
-// The host waits for all streams. It must do so before memory is freed: cudaFree itself need not
-// wait for work queued behind a copy from another device.
-static void finish(const std::vector<stream> &all)
-{
-    for (const stream &s : all) check(cudaStreamSynchronize(s.at), "cudaStreamSynchronize");
-}
-
-// Memory of the device that was current when it was allocated.
-template <class T> struct array {
-    T *at = nullptr;
-    explicit array(size_t n)
-    {
-        check(cudaMalloc(&at, sizeof(T) * max(n, size_t(1))), "cudaMalloc");
-    }
-    ~array() { cudaFree(at); }
-    array(array &&other) noexcept : at(std::exchange(other.at, nullptr)) {}
-};
-
-// Calls f(k) in one host thread per member, on its device. Waits, and rethrows an exception.
-template <class F> static void thread_each(int devices, F f)
-{
-    std::vector<std::exception_ptr> failures(devices);
-    std::vector<std::thread> threads;
-    for (int k = 0; k < devices; ++k)
-        threads.emplace_back([&, k] {
-            try {
-                use(k);
-                f(k);
-            } catch (...) {
-                failures[k] = std::current_exception();
-            }
-        });
-    for (std::thread &t : threads) t.join();
-    for (const std::exception_ptr &e : failures)
-        if (e) std::rethrow_exception(e);
-}
-
-// Copies from one member's memory to another's, in a stream of either.
-template <class T>
-static void send(T *to, int receiver, const T *from, int sender, size_t n, const stream &s)
-{
-    check(
-        cudaMemcpyPeerAsync(to, device_of(receiver), from, device_of(sender), sizeof(T) * n, s.at),
-        "cudaMemcpyPeerAsync");
-}
 
 void peer_table(int *can_access_host, int devices)
 {
@@ -245,6 +151,7 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
                   unsigned char *out_host, int width, int height, int count, int devices)
 {
     thread_each(devices, [&](int k) {
+        use(k);
         size_t image = size_t(width) * height, from = image * (size_t(count) * k / devices);
         int n = int(image * (size_t(count) * (k + 1) / devices) - from);
         if (n == 0) return;

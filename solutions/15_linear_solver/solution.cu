@@ -5,102 +5,16 @@
 // the next panel updates it first, and sends it while all members still work on the rest; and one
 // host thread per device copies the system there.
 #include "../check.hpp"
+#include "../devices.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 #ifdef WITH_MPI
 #include <mpi.h>
 #endif
-#include <future>
-#include <utility>
 #include <vector>
 
 using std::size_t;
-
-static int device_of(int member)
-{
-    int devices = 0;
-    check(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
-    return member % devices;
-}
-
-static void use(int member) { check(cudaSetDevice(device_of(member)), "cudaSetDevice"); }
-
-// A stream of the device that was current when it was created, and an event that marks a point in
-// it. In the NULL stream a copy between two devices would wait for all earlier work of both, and
-// all their later work would wait for it.
-struct stream {
-    cudaStream_t at = nullptr;
-    cudaEvent_t recorded = nullptr;
-    stream()
-    {
-        check(cudaStreamCreate(&at), "cudaStreamCreate");
-        check(cudaEventCreateWithFlags(&recorded, cudaEventDisableTiming), "cudaEventCreate");
-    }
-    stream(stream &&other) noexcept
-        : at(std::exchange(other.at, nullptr)), recorded(std::exchange(other.recorded, nullptr))
-    {
-    }
-    ~stream()
-    {
-        if (recorded) cudaEventDestroy(recorded);
-        if (at) cudaStreamDestroy(at);
-    }
-    void record() const { check(cudaEventRecord(recorded, at), "cudaEventRecord"); }
-    void wait_for(const stream &other) const
-    {
-        check(cudaStreamWaitEvent(at, other.recorded), "cudaStreamWaitEvent");
-    }
-};
-
-static std::vector<stream> stream_each(int devices)
-{
-    std::vector<stream> all;
-    for (int k = 0; k < devices; ++k) {
-        use(k);
-        all.emplace_back();
-    }
-    return all;
-}
-
-// The host waits for all streams. It must do so before memory is freed: cudaFree itself need not
-// wait for work queued behind a copy from another device.
-static void finish(const std::vector<stream> &all)
-{
-    for (const stream &s : all) check(cudaStreamSynchronize(s.at), "cudaStreamSynchronize");
-}
-
-// Memory of the device that was current when it was allocated.
-template <class T> struct array {
-    T *at = nullptr;
-    explicit array(size_t n)
-    {
-        check(cudaMalloc(&at, sizeof(T) * max(n, size_t(1))), "cudaMalloc");
-    }
-    ~array() { cudaFree(at); }
-    array(array &&other) noexcept : at(std::exchange(other.at, nullptr)) {}
-};
-
-// Calls f(k) in one host thread per member, on its device. Waits, and rethrows an exception.
-template <class F> static void thread_each(int devices, F f)
-{
-    std::vector<std::future<void>> threads;
-    for (int k = 0; k < devices; ++k)
-        threads.push_back(std::async(std::launch::async, [&f, k] {
-            use(k);
-            f(k);
-        }));
-    for (std::future<void> &t : threads) t.get();
-}
-
-// Copies from one member's memory to another's, in a stream of either.
-template <class T>
-static void send(T *to, int receiver, const T *from, int sender, size_t n, const stream &s)
-{
-    check(
-        cudaMemcpyPeerAsync(to, device_of(receiver), from, device_of(sender), sizeof(T) * n, s.at),
-        "cudaMemcpyPeerAsync");
-}
 
 // Lets devices send to each other directly, not through the host, where they can.
 static void enable_peers(int devices)
@@ -314,12 +228,9 @@ static void bring_columns(const double *augmented_host, const std::vector<deal> 
 {
     int n = deals[0].n, devices = deals[0].devices;
     size_t row = n + 1;
-    std::vector<array<double>> rows;
-    for (int k = 0; k < devices; ++k) {
-        use(k);
-        rows.emplace_back(n * row);
-    }
+    std::vector<array<double>> rows = array_each<double>(devices, n * row);
     thread_each(devices, [&](int k) {
+        use(k);
         size_t first = row * (size_t(n) * k / devices),
                last = row * (size_t(n) * (k + 1) / devices);
         check(cudaMemcpy(rows[k].at + first, augmented_host + first,

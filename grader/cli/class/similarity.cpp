@@ -243,7 +243,7 @@ std::string without_lines_of(const std::string &text, const std::string &stub)
 file_comparison compare_files(const std::vector<compared_file> &files, const given_code &given)
 {
     gram_numbers numbers;
-    for (const std::string &text : {given.stub, given.naive})
+    for (const std::string &text : {given.stub, given.naive, given.headers})
         for (std::uint64_t hash : gram_hashes(text)) numbers[hash] = 0;
     file_comparison result;
     std::vector<std::pair<const compared_file *, token_file>> all;
@@ -327,7 +327,8 @@ std::string compare_class(const toolchain &t, const std::vector<std::string> &la
         const lab &l = lab_called(t, name);
         const std::string original = original_stub(t, l).text;
         given[name] = {original.empty() ? text_to_grade(t.stub(l)).value_or("") : original,
-                       text_to_grade(t.source(l, "naive")).value_or("")};
+                       text_to_grade(t.source(l, "naive")).value_or(""), ""};
+        for (const std::string &header : t.headers(l)) given[name].headers += read_text(header);
     }
     std::vector<compared_file> files;
     std::string too_long;

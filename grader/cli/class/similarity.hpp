@@ -14,6 +14,7 @@ namespace cli {
 // The code of a lab that every student was given: nobody copied it from anybody.
 struct given_code {
     std::string stub, naive;
+    std::string headers = {}; // that a file may include; an earlier stub may have had their code
 };
 struct compared_file {
     std::string student, lab, text;

@@ -58,8 +58,8 @@ void check_dependencies(const job &j, const compile_folder &w)
         if (!belongs_to_compiler(j.tools, path))
             throw refusal{
                 verdict::BUILD_REJECTED,
-                fmt::format("{} includes {}; a submission may include lab.hpp, "
-                            "../check.hpp and the headers of the compiler and the CUDA Toolkit",
+                fmt::format("{} includes {}; a submission may include lab.hpp, ../check.hpp, "
+                            "../devices.hpp and the headers of the compiler and the CUDA Toolkit",
                             j.shown, sanitized(j.tools.shown(path), 400)),
                 "copy what you need into your file"};
         for (const std::string &headers : j.request.of->forbidden)

@@ -100,7 +100,9 @@ std::string toolchain::header(const lab &l) const
 std::vector<std::string> toolchain::headers(const lab &l) const
 {
     std::vector<std::string> all = {header(l)};
-    if (!l.test) all.push_back(source_root + "/labs/check.hpp");
+    if (!l.test)
+        for (const char *shared : {"check.hpp", "devices.hpp"})
+            all.push_back(source_root + "/labs/" + shared);
     return all;
 }
 

@@ -58,6 +58,7 @@ public:
         put("labs/02_scaling/lab.hpp",
             "// The contract.\n#pragma once\nvoid scale(float *data, int n);\n");
         put("labs/check.hpp", "#pragma once\n");
+        put("labs/devices.hpp", "#pragma once\n#include \"check.hpp\"\n");
         put("labs/02_scaling/stub.cu", "// Not written.\n#include \"lab.hpp\"\n");
     }
     ~project() { std::filesystem::remove_all(root); }

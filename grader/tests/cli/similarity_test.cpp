@@ -28,7 +28,8 @@ std::vector<compared_file> solutions_of(const std::string &root, const std::stri
 given_code given_in(const std::string &root, const std::string &lab)
 {
     return {read_text(root + "/labs/" + lab + "/stub.cu"),
-            read_text(root + "/reference/" + lab + "/naive.cu")};
+            read_text(root + "/reference/" + lab + "/naive.cu"),
+            read_text(root + "/labs/check.hpp") + read_text(root + "/labs/devices.hpp")};
 }
 
 std::vector<similar_pair> pairs_of(const std::vector<compared_file> &files, const given_code &given)
@@ -113,6 +114,7 @@ TEST_CASE("what was given to all is nobody's copy")
 {
     CHECK(pairs_of({{"ada", "x", own_code}, {"bob", "x", disguised}}, {"", own_code}).empty());
     CHECK(pairs_of({{"ada", "x", own_code}, {"bob", "x", own_code}}, {own_code, ""}).empty());
+    CHECK(pairs_of({{"ada", "x", own_code}, {"bob", "x", disguised}}, {"", "", own_code}).empty());
     CHECK(compare_files({{"ada", "x", own_code}, {"eve", "x", other_code}}, {"", own_code})
               .too_short == std::vector<std::string>{"ada"});
     CHECK(pairs_of({{"ada", "x", ""}, {"bob", "x", ""}}, {}).empty());

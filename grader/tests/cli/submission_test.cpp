@@ -349,6 +349,19 @@ TEST_CASE("of system calls those remain that the C++ library's waits make")
     CHECK(p.build(waiting).built());
 }
 
+TEST_CASE("the headers beside the labs can be included, and no other file of theirs")
+{
+    built_project p;
+    p.put("labs/02_scaling/mistakes.hpp", "#pragma once\n");
+    for (const bool sandbox : {true, false}) {
+        build_limits limits;
+        limits.use_sandbox = sandbox;
+        CHECK(p.build("#include \"../check.hpp\"\n#include \"../devices.hpp\"\n" + right, limits)
+                  .built());
+        CHECK_FALSE(p.build("#include \"mistakes.hpp\"\n" + right, limits).built());
+    }
+}
+
 TEST_CASE("the solution, the grader and the machine's files cannot be included")
 {
     built_project p;
