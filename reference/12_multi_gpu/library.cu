@@ -1,5 +1,6 @@
 // Lab 12 by the vendor: NCCL between devices. For images there is no library.
 #include "../check.hpp"
+#include "../devices.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -23,13 +24,6 @@ static int device_count()
     check(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
     return devices;
 }
-
-template <class T> struct array {
-    T *at = nullptr;
-    explicit array(size_t n) { check(cudaMalloc(&at, sizeof(T) * (n + 1)), "cudaMalloc"); }
-    array(const array &) = delete;
-    ~array() { cudaFree(at); }
-};
 
 template <class T> static void copy(T *to, const T *from, size_t n)
 {

@@ -1,6 +1,7 @@
 // Lab 15 by the vendor: cuSOLVER, on one device. Ranks do what a beginner would write: there is no
 // library for them in the toolkit.
 #include "../check.hpp"
+#include "../devices.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -19,13 +20,6 @@ static void require(cusolverStatus_t status, const char *call)
     if (status != CUSOLVER_STATUS_SUCCESS)
         throw std::runtime_error(std::string(call) + ": status " + std::to_string(int(status)));
 }
-
-template <class T> struct array {
-    T *at = nullptr;
-    explicit array(size_t n) { check(cudaMalloc(&at, sizeof(T) * (n + 1)), "cudaMalloc"); }
-    array(const array &) = delete;
-    ~array() { cudaFree(at); }
-};
 
 template <class T> static void copy(T *to, const T *from, size_t n)
 {
