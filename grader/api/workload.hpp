@@ -29,6 +29,9 @@ struct speed_gates {
     // The share of the work that `make_for_naive` makes, if naive would take too long for all of
     // it. Naive's time is then scaled up to the full work. The library does the full work.
     double naive_share = 1;
+    // The form of the inputs, if the submission was asked for it. Versions that are timed together
+    // share inputs of one form.
+    std::string form;
     std::string too_slow; // likely reasons for missing S or the first step, and hints
 };
 

@@ -92,6 +92,13 @@ double points_of_steps(double max_points, int reached, int offered)
     return offered > 0 ? std::floor(2 * max_points * reached / offered) / 2 : max_points;
 }
 
+double points_of(const case_record &r)
+{
+    if (!r.passed()) return 0;
+    return r.speed ? points_of_steps(r.max_points, r.speed->reached, r.speed->offered)
+                   : r.max_points;
+}
+
 void begin_case(const std::string &test)
 {
     const auto at = std::find_if(records().begin(), records().end(), [&](const case_record &r) {

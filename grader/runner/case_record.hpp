@@ -52,6 +52,9 @@ struct case_result {
 const char *name(kind what); // "correctness", "speed" or "clock", as in result.json
 // True if this run's backend can judge such a case: the simulator counts, a GPU times.
 bool judged_here(kind what);
+struct case_record;
+// Returns the points of a case by its verdict and the steps that its speed has reached.
+double points_of(const case_record &r);
 // Returns the part of a case's points, a multiple of 0.5, for the steps reached of those offered.
 double points_of_steps(double max_points, int reached, int offered);
 

@@ -3,7 +3,9 @@
 
 #include "case_record.hpp"
 #include "case_run.hpp"
+#include "ladder_steps.hpp"
 #include "replay.hpp"
+#include "run_options.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -66,9 +68,7 @@ struct case_listener : doctest::IReporter {
             r.message = "The grader itself failed: " + problem_;
         }
         problem_.clear();
-        if (r.passed())
-            r.points = r.speed ? points_of_steps(r.max_points, r.speed->reached, r.speed->offered)
-                               : r.max_points;
+        r.points = points_of(r);
         // Open points of the clock do not keep a lab from passing.
         if (r.what == kind::clock && r.result == verdict::SKIPPED) r.lacking = true;
         take_submission_text(r);
@@ -77,7 +77,15 @@ struct case_listener : doctest::IReporter {
         static const std::set<verdict> harmless{verdict::PASS, verdict::WRONG_ANSWER,
                                                 verdict::NOT_WRITTEN, verdict::PARTIALLY_WRITTEN,
                                                 verdict::TOO_SLOW};
-        if (!harmless.count(r.result)) restart_workers();
+        // On a GPU a case is left open only by the grader, after its workers have answered.
+        const bool left_open = r.result == verdict::SKIPPED && !options().simulated;
+        if (!harmless.count(r.result) && !left_open) {
+            // The other steps of a ladder go on with naive's worker, if it is not to blame.
+            if (step_taken() && r.result != verdict::INFRA_ERROR)
+                end_submission();
+            else
+                restart_workers();
+        }
         print_result(r);
     }
     void test_case_exception(const doctest::TestCaseException &e) override
@@ -99,11 +107,8 @@ private:
 };
 REGISTER_REPORTER("records", 0, case_listener);
 
-} // namespace
-
-void run_cases(const case_group &group)
+void run_by_doctest(const case_group &group)
 {
-    if (options().simulated) restart_workers();
     std::vector<std::string> names;
     for (std::size_t i : group) names.push_back(as_filter(records()[i].test));
     doctest::Context context;
@@ -113,6 +118,16 @@ void run_cases(const case_group &group)
     std::ostringstream discarded;
     context.setCout(&discarded);
     context.run(); // its status is 0 if nothing matched, so the records decide
+}
+
+} // namespace
+
+void run_cases(const case_group &group)
+{
+    if (options().simulated) restart_workers();
+    const bool ladder = !options().steps.empty() && records()[group[0]].what == kind::clock;
+    if (!ladder) return run_by_doctest(group);
+    for (std::size_t i : group) run_steps(i, [i] { run_by_doctest({i}); });
 }
 
 } // namespace grading

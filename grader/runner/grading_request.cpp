@@ -13,6 +13,7 @@
 #include <charconv>
 #include <random>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace grading {
@@ -24,9 +25,9 @@ using nlohmann::json;
 // Hands out the fields of an object, each once, and finally those that nobody took.
 class fields {
 public:
-    explicit fields(const std::string &text) : left_(json::parse(text, nullptr, false))
+    fields(json object, const char *is_what) : left_(std::move(object))
     {
-        if (!left_.is_object()) throw bad_request("a request is a JSON object");
+        if (!left_.is_object()) throw bad_request(fmt::format("{} is a JSON object", is_what));
     }
 
     template <class T> void take(const char *name, T &to)
@@ -84,11 +85,32 @@ std::uint64_t parse_seed(const char *name, const std::string &digits)
     return seed;
 }
 
+std::vector<ladder_step> take_steps(fields &f)
+{
+    std::vector<json> objects;
+    f.take("steps", objects);
+    std::vector<ladder_step> steps;
+    for (json &object : objects) {
+        fields one(std::move(object), "each of \"steps\"");
+        ladder_step s;
+        one.take_program("worker", s.worker);
+        one.take("submission", s.submission);
+        one.take("result", s.result_file);
+        one.take("sandbox", s.sandbox);
+        one.take("judged", s.judged);
+        one.require_none_left();
+        if (s.worker.empty() || s.submission.empty() || s.result_file.empty())
+            throw bad_request("each of \"steps\" needs \"worker\", \"submission\" and \"result\"");
+        steps.push_back(std::move(s));
+    }
+    return steps;
+}
+
 } // namespace
 
 grading_request parse_request(const std::string &text)
 {
-    fields f(text);
+    fields f(json::parse(text, nullptr, false), "a request");
     grading_request r;
     run_options &o = r.options;
     const std::string backend = f.take_word("backend", {"sim", "gpu"});
@@ -120,12 +142,15 @@ grading_request parse_request(const std::string &text)
         f.take_number("record_pairs", o.record_pairs, 100000);
     else if (f.has("record_pairs"))
         throw bad_request("\"record_pairs\" needs \"pairs\", the file that they go to");
+    o.steps = take_steps(f);
     f.take_number("work_percent", o.work_percent, 100);
     f.require_none_left();
     if (backend.empty() || o.worker.empty() || o.naive.empty())
         throw bad_request("\"backend\", \"worker\" and \"naive\" are required");
     if (!o.pairs_file.empty() && backend != "gpu")
         throw bad_request("\"pairs\" needs \"backend\": \"gpu\": the simulator has no clock");
+    if (!o.steps.empty() && backend != "gpu")
+        throw bad_request("\"steps\" needs \"backend\": \"gpu\": the simulator has no clock");
     if (o.gates_folder.empty() != o.contract.empty())
         throw bad_request("\"gates\" and \"contract\" need each other");
     o.simulated = backend == "sim";

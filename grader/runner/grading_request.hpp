@@ -37,6 +37,9 @@ struct grading_request {
 //   "record_pairs", "pairs"
 //                       a number up to 100000 and a file: the one timed case that is graded writes
 //                       that many pairs there and has no verdict, see speed/recorded_pairs.hpp
+//   "steps"             objects with "worker", "submission", "result", "sandbox" and "judged", see
+//                       ladder_step: each timed case takes the times of all these versions, which
+//                       share its inputs and naive's worker; other cases are graded as ever
 //   "gates", "contract"  the folder of calibrations, and the contract's hash, see run_options
 //   "clock_lock"        a file: times are taken once nobody else holds a lock (flock) on it
 //   "keep_replays", "sandbox", "require_sandbox"  true or false

@@ -4,6 +4,7 @@
 #include "case_run.hpp"
 #include "doctest_run.hpp"
 #include "grading_request.hpp"
+#include "ladder_steps.hpp"
 #include "parallel_cases.hpp"
 #include "process/clock_lock.hpp"
 #include "resources.hpp"
@@ -189,14 +190,17 @@ int grade(const grading_request &request)
                   << "\" chooses " << run.size() << ".\n";
         return 2;
     }
-    fmt::print("{{\"cases\":{}}}\n", run.size());
+    const auto timed = static_cast<std::size_t>(std::count_if(
+        run.begin(), run.end(), [](std::size_t i) { return records()[i].what == kind::clock; }));
+    const std::size_t times = std::max(options().steps.size(), std::size_t{1}); // each is run
+    fmt::print("{{\"cases\":{}}}\n", run.size() + timed * (times - 1));
     std::fflush(stdout); // before processes are forked
     if (options().simulated)
         run_side_by_side(groups_of(run), request.processes);
     else
         grade_on_gpu(run, request.processes);
     if (!write_file(request.result_file, result_json) ||
-        !write_file(request.counters_file, counters_json))
+        !write_file(request.counters_file, counters_json) || !write_step_results())
         return 99;
     end_workers();
     return exit_status();

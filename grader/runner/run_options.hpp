@@ -8,6 +8,15 @@
 
 namespace grading {
 
+// A version that is timed with others in one run of the grader.
+struct ladder_step {
+    std::string worker;      // its program
+    std::string submission;  // as in run_options
+    std::string result_file; // for its own result.json
+    bool sandbox = true;     // as in run_options
+    bool judged = true;      // by the gates of time; else its times are only shown
+};
+
 struct run_options {
     bool simulated = true;              // the calls run on the simulator; else on a GPU
     std::string worker, naive, library; // programs; library may be empty
@@ -27,9 +36,11 @@ struct run_options {
     bool late_streams = false; // simulator: streams' work runs as late as waits allow
     int record_pairs = 0;      // pairs that a timed case records instead of a verdict; 0: none
     std::string pairs_file;    // for them
-    int side_by_side = 1;      // processes that grade at the same time, this one included
-    int patience = 1;          // factor on every time limit, for work side by side
-    int work_percent = 100;    // simulator: of the limit of a call's kernels
+    // On gpu: the versions that timed cases take in the place of `worker`. Empty: none but it.
+    std::vector<ladder_step> steps;
+    int side_by_side = 1;   // processes that grade at the same time, this one included
+    int patience = 1;       // factor on every time limit, for work side by side
+    int work_percent = 100; // simulator: of the limit of a call's kernels
     // On gpu: the folder of the GPUs' calibrations, and the hash of the lab's contract that they
     // must be about (speed/calibration.hpp). Empty: every gate is judged.
     std::string gates_folder, contract;

@@ -29,8 +29,10 @@ namespace {
 struct processes {
     std::unique_ptr<shared_memory> inputs;
     worker submission, naive, library;
-    worker ranks;            // the submission's, of Open MPI
-    int number_of_ranks = 0; // of `ranks`
+    worker ranks;                    // the submission's, of Open MPI
+    int number_of_ranks = 0;         // of `ranks`
+    std::vector<worker> steps;       // of a ladder, but for the current step, which is `submission`
+    std::optional<std::size_t> step; // nothing: `submission` is options().worker's
     std::optional<device_facts> facts;
 };
 processes of_run;
@@ -72,6 +74,15 @@ worker &started(worker &w, const std::string &program, bool sandbox = options().
     return w;
 }
 
+// A context takes half a GiB of the device's memory, and a benchmark up to 16 GiB.
+bool steps_live_on() { return device().memory_bytes >= std::uint64_t{40} << 30; }
+
+worker &started_step(worker &w, std::size_t step)
+{
+    const ladder_step &s = options().steps[step];
+    return started(w, s.worker, options().sandbox && s.sandbox);
+}
+
 } // namespace
 
 shared_memory &inputs()
@@ -87,6 +98,7 @@ shared_memory &inputs()
 worker &submission_worker()
 {
     const int ranks = current_case().ranks;
+    if (ranks == 0 && of_run.step) return started_step(of_run.submission, *of_run.step);
     if (ranks == 0) return started(of_run.submission, options().worker);
     if (std::exchange(of_run.number_of_ranks, ranks) != ranks) of_run.ranks = worker();
     return started(of_run.ranks, options().worker, options().sandbox, ranks);
@@ -103,9 +115,40 @@ void restart_workers()
         if (w->started()) ending.emplace_back([ended = std::move(*w)] {});
 }
 
+void start_steps()
+{
+    std::vector<worker> &all = of_run.steps;
+    if (!all.empty() || !steps_live_on()) return;
+    all.resize(options().steps.size());
+    inputs();
+    std::vector<std::jthread> starting;
+    for (std::size_t i = 0; i < all.size(); ++i) // who does not answer is asked again when needed
+        starting.emplace_back([&w = all[i], i] {
+            request r;
+            r.what = command::facts;
+            started_step(w, i).ask(r, std::chrono::seconds(60));
+        });
+}
+
+void take_step(std::optional<std::size_t> step)
+{
+    std::vector<worker> &others = of_run.steps;
+    others.resize(options().steps.size());
+    worker last = std::exchange(of_run.submission, worker());
+    if (of_run.step && steps_live_on()) others[*of_run.step] = std::move(last);
+    of_run.step = step;
+    if (step) of_run.submission = std::exchange(others[*step], worker());
+}
+
+std::optional<std::size_t> step_taken() { return of_run.step; }
+
+void end_submission() { of_run.submission = worker(); }
+
 void end_workers()
 {
     restart_workers();
+    of_run.steps.clear();
+    of_run.step.reset();
     of_run.inputs.reset();
 }
 

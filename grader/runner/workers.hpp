@@ -3,6 +3,8 @@
 
 #include "process/worker_process.hpp"
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
 namespace grading {
@@ -14,6 +16,13 @@ worker &naive_worker();
 bool have_library();
 worker &library_worker();
 shared_memory &inputs();
+
+// Makes options().steps[step] the submission; nothing: options().worker again. On a device with
+// much memory the workers of other steps live on for the next case; else they end.
+void take_step(std::optional<std::size_t> step);
+std::optional<std::size_t> step_taken();
+void start_steps();    // the workers that will live on, beside each other
+void end_submission(); // its worker starts anew at next use
 
 struct case_record;
 void take_submission_text(case_record &r); // text printed since the last case

@@ -1,4 +1,5 @@
 // Drives the workers of a benchmark: inputs, number of calls per run, timed runs, checks.
+#include "gpu_benchmark.hpp"
 #include "api/inputs.hpp"
 #include "speed.hpp"
 
@@ -7,7 +8,6 @@
 #include "device_clocks.hpp"
 #include "in_parallel.hpp"
 #include "paired_benchmark.hpp"
-#include "recorded_pairs.hpp"
 #include "roofline_kernels.hpp"
 #include "runner/argument_images.hpp"
 #include "runner/case_record.hpp"
@@ -60,11 +60,11 @@ private:
     std::chrono::steady_clock::time_point start_;
 };
 
-// The benchmark_device of a GPU: drives the workers of naive, the submission and the library.
-class gpu_benchmark : public benchmark_device {
+// Drives the workers of naive, the submission and the library.
+class benchmark_of_workers : public gpu_benchmark {
 public:
-    gpu_benchmark(const make_workload &make, const make_workload &make_for_naive,
-                  const speed_gates &gates)
+    benchmark_of_workers(const make_workload &make, const make_workload &make_for_naive,
+                         const speed_gates &gates)
         : make_(make),
           make_for_naive_(make_for_naive),
           gates_(gates),
@@ -87,19 +87,22 @@ public:
 
     void prepare() override
     {
-        verified_[0] = verified_[1] = false;
+        const bool others_stay = std::exchange(others_stay_, false);
+        if (!others_stay) verified_[index(implementation::naive)] = false;
+        verified_[index(implementation::submission)] = false;
         stopwatch watch(prepare_s_);
-        if (prepared_++ > 0) restart_workers();
+        if (prepared_ > 0 && !others_stay) restart_workers();
         // Workers start beside each other. The submission's learns the size of the L2.
-        const std::vector<implementation> all = implementations();
+        const std::vector<implementation> all =
+            others_stay ? std::vector{implementation::submission} : implementations();
         std::vector<answer> started(all.size());
         in_parallel(all.size(), [&](std::size_t k) {
             started[k] = ask(all[k], request{.what = command::facts});
         });
         for (std::size_t k = 0; k < all.size(); ++k)
             require(all[k], started[k], "asking for the device's properties");
-        roofline_.load();
-        load(0, sets_.size());
+        if (!others_stay) roofline_.load();
+        load(all, 0, sets_.size());
         // All that takes long before the first time is done: the rest wants the machine alone.
         if (!alone_) prepare_s_ -= alone_.emplace().waited_s;
         // Raises the GPU's clocks. A shorter warm-up is enough for times that are only shown,
@@ -108,8 +111,17 @@ public:
         for (int i = 0; i < (shown_ || warm ? 1 : 4); ++i) roofline_.fma_rate(max_calls);
         warm = true;
         overhead_ms_ = roofline_.overhead();
-        if (prepared_ == 1) choose_calls();
+        if (prepared_++ == 0 || others_stay) choose_calls(all);
     }
+
+    const speed_gates &gates() const override { return gates_; }
+
+    void change_submission() override
+    {
+        others_stay_ = prepared_ > 0 && answers_[index(implementation::naive)];
+        first_ = 0;
+    }
+    void drop_submission() override { drop(implementation::submission); }
 
     void next_round() override
     {
@@ -125,7 +137,7 @@ public:
 
     void verify(implementation who) override
     {
-        verified_[index(who)] = true;
+        if (std::exchange(verified_[index(who)], true) && who == implementation::naive) return;
         verify(who, static_cast<std::size_t>(calls_[index(who)]));
     }
 
@@ -138,21 +150,17 @@ public:
 
     double copy_rate() override { return roofline_.copy_rate(); }
 
-    void add_costs(speed_result &r) const
+    void add_costs(speed_result &r) const override
     {
         r.device_s = device_s_ + roofline_.device_seconds();
         r.prepare_s = prepare_s_;
         r.verify_s = verify_s_;
     }
 
-    // Frees the sets in workers that still answer: they stay warm for the next case.
-    void leave()
+    void leave() override
     {
         alone_.reset();
-        for (implementation who : implementations())
-            for (const benchmark_set &s : sets_of(who))
-                if (answers_[index(who)])
-                    ask(who, request{.what = command::drop, .set = s.number()});
+        for (implementation who : implementations()) drop(who);
         if (answers_[index(implementation::naive)]) roofline_.drop();
     }
 
@@ -174,6 +182,11 @@ private:
         answer a = worker_of(who).ask(r, limit);
         answers_[index(who)] = a.how == worker_exit::answered;
         return a;
+    }
+    void drop(implementation who)
+    {
+        for (const benchmark_set &s : sets_of(who))
+            if (answers_[index(who)]) ask(who, request{.what = command::drop, .set = s.number()});
     }
     static void require(implementation who, const answer &a, const std::string &doing)
     {
@@ -249,8 +262,8 @@ private:
         in_parallel(made.size(), [&](std::size_t i) { sets[old_size + i].fill_image(); });
     }
 
-    // Loads sets into the workers. Stores go side by side in the output memory, as many as fit.
-    void load(std::size_t from, std::size_t to)
+    // Loads sets into workers. Stores go side by side in the output memory, as many as fit.
+    void load(const std::vector<implementation> &all, std::size_t from, std::size_t to)
     {
         std::uint64_t room = worker_of(implementation::submission).output().size();
         std::uint64_t each = 0;
@@ -269,7 +282,6 @@ private:
         // Trusted workers load in parallel, the submission after them: if it allocates memory
         // while it computes its scratch size, only its own load can fail. Answers are judged in
         // order.
-        std::vector<implementation> all = implementations();
         std::vector<answer> last(all.size());
         in_parallel(all.size(), [&](std::size_t k) {
             if (all[k] != implementation::submission) last[k] = load(all[k], from, to);
@@ -324,9 +336,9 @@ private:
         return std::min({by_device, by_region, by_host, std::uint64_t{max_calls}});
     }
 
-    // Makes and checks a first call of each implementation, then chooses the calls per run, so
-    // that a run lasts long enough for the parent's clock.
-    void choose_calls()
+    // Makes and checks a first call of each of these, then chooses the calls per run, so that a
+    // run lasts long enough for the parent's clock.
+    void choose_calls(const std::vector<implementation> &all)
     {
         std::size_t fitting = max_sets();
         if (shown_) fitting = std::min(fitting, min_sets_);
@@ -338,7 +350,7 @@ private:
                                  implementations().size()),
                      "The lab's sizes are too large for this device.");
         word_ = poison_word(unforeseen());
-        for (implementation who : implementations()) {
+        for (implementation who : all) {
             require(who, ask(who, sets_of(who)[0].poison_outputs(word_)), "poisoning the outputs");
             run(who, 1);
             verify(who, 1);
@@ -355,7 +367,7 @@ private:
         }
         std::size_t old_size = sets_.size();
         add_sets(static_cast<std::size_t>(std::ranges::max(calls_)));
-        load(old_size, sets_.size());
+        load(implementations(), old_size, sets_.size());
     }
 
     timed_run run(implementation who, int calls)
@@ -395,8 +407,8 @@ private:
         for (auto &[at, checked] : running) checked.get();
     }
 
-    const make_workload &make_, &make_for_naive_;
-    const speed_gates &gates_;
+    const make_workload make_, make_for_naive_;
+    const speed_gates gates_;
     const int places_ = options().side_by_side;
     bool shown_; // the times are shown, not graded, so fewer sets of inputs will do
     std::size_t min_sets_;
@@ -411,6 +423,7 @@ private:
     std::uint32_t word_ = 0;
     double device_s_ = 0, prepare_s_ = 0, verify_s_ = 0;
     int calls_[3] = {1, 1, 1}, prepared_ = 0;
+    bool others_stay_ = false; // only the submission's worker is new
     bool answers_[3] = {};
     double overhead_ms_ = 0, naive_ms_ = 0; // the second: one call, measured at the start
 };
@@ -426,22 +439,11 @@ double worker_time_ms(const reply &r)
     return went_on ? r.host_ms : r.event_ms;
 }
 
-void timed_benchmark(const make_workload &make, const make_workload &make_for_naive,
-                     const speed_gates &gates)
+std::unique_ptr<gpu_benchmark> make_gpu_benchmark(const make_workload &make,
+                                                  const make_workload &make_for_naive,
+                                                  const speed_gates &gates)
 {
-    gpu_benchmark benchmark(make, make_for_naive, gates);
-    try {
-        if (options().record_pairs > 0) record_case(benchmark, gates);
-        // A calibration asks how far a median stands above its gate, and so for its interval.
-        judgement j = judge(benchmark, gates, options().gates_folder.empty());
-        benchmark.add_costs(j.result);
-        record_speed(j.result);
-        if (j.what != verdict::PASS) end_case(j.what, j.message, j.hint);
-    } catch (...) {
-        benchmark.leave();
-        throw;
-    }
-    benchmark.leave();
+    return std::make_unique<benchmark_of_workers>(make, make_for_naive, gates);
 }
 
 } // namespace grading

@@ -29,13 +29,4 @@ std::string open_clock(const speed_gates &gates)
     return open_gate(asked, path, {std::istreambuf_iterator<char>(file), {}});
 }
 
-void show_open_clock(const make_workload &make, const make_workload &make_for_naive,
-                     speed_gates gates, const std::string &why)
-{
-    gates.speedup = gates.most_speedup = 0;
-    gates.copy = gates.fma = {};
-    timed_benchmark(make, make_for_naive, gates);
-    end_case(verdict::SKIPPED, "The clock is open, not lost; " + why + ".");
-}
-
 } // namespace grading

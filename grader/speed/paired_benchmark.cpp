@@ -56,8 +56,8 @@ bool offers(const steps &s) { return s.pass > 0 || s.good > 0 || s.excellent > 0
 
 class paired_benchmark {
 public:
-    paired_benchmark(benchmark_device &d, const speed_gates &g, bool in_full)
-        : device_(d), gates_(g), in_full_(in_full)
+    paired_benchmark(benchmark_device &d, const speed_gates &g, scrutiny how)
+        : device_(d), gates_(g), how_(how)
     {
     }
 
@@ -124,7 +124,7 @@ private:
     bool is_clear() const
     {
         if (!gates_time(gates_)) return kept_.size() == shown_pairs;
-        if (in_full_ || kept_.size() != early_look) return false;
+        if (how_ == scrutiny::in_full || kept_.size() != early_look) return false;
         auto clear = [](const std::vector<double> &samples, const steps &offered) {
             const double highest = std::max({offered.pass, offered.good, offered.excellent});
             return all_above(samples, highest, clear_share);
@@ -147,8 +147,9 @@ private:
         device_state after = device_.read_state();
         if (device_.has_library()) library = device_.run(implementation::library);
         double copy_rate = device_.copy_rate();
-        if (attempted_++ == 0) device_.verify(implementation::naive);
-        device_.verify(implementation::submission);
+        const bool first = attempted_++ == 0;
+        if (first) device_.verify(implementation::naive);
+        if (first || how_ != scrutiny::trusted) device_.verify(implementation::submission);
 
         if (discard(before, after, naive, submission)) return false;
         keep(naive, submission, library, copy_rate, (before.fma_rate + after.fma_rate) / 2);
@@ -467,7 +468,7 @@ private:
 
     benchmark_device &device_;
     const speed_gates &gates_;
-    const bool in_full_;
+    const scrutiny how_;
     samples kept_;
     discarded_pairs discarded_;
     std::vector<double> rates_; // multiply-adds per ms, from all readings of this attempt
@@ -512,9 +513,9 @@ int step_tally::reached() const
 
 bool gates_time(const speed_gates &g) { return g.speedup > 0 || offers(g.copy) || offers(g.fma); }
 
-judgement judge(benchmark_device &device, const speed_gates &gates, bool in_full)
+judgement judge(benchmark_device &device, const speed_gates &gates, scrutiny how)
 {
-    paired_benchmark benchmark(device, gates, in_full);
+    paired_benchmark benchmark(device, gates, how);
     try {
         return benchmark.run();
     } catch (const run_timeout &o) {

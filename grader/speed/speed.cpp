@@ -60,10 +60,8 @@ void race(const make_workload &make, const speed_gates &gates, const make_worklo
     require_points_for_gates(gates);
     if (simulated())
         counted_benchmark(make, make_for_naive, gates);
-    else if (const std::string open = open_clock(gates); !open.empty())
-        show_open_clock(make, make_for_naive, gates, open);
     else
-        timed_benchmark(make, make_for_naive, gates);
+        timed_benchmark(make, make_for_naive, gates, open_clock(gates));
 }
 
 } // namespace grading

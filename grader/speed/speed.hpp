@@ -20,16 +20,15 @@
 
 namespace grading {
 
-// Runs the benchmark, records its result and ends the case unless it passed.
+// Runs the benchmark, records its result and ends the case unless it passed. With `open`, the
+// reason why the clock cannot judge the case here, it takes a few pairs to show the time and check
+// the answers, and leaves the case's points open.
 void timed_benchmark(const make_workload &make, const make_workload &make_for_naive,
-                     const speed_gates &gates);
+                     const speed_gates &gates, const std::string &open);
 
 // Returns why the clock cannot judge the current case on this model of GPU, by its calibration;
 // empty: it can.
 std::string open_clock(const speed_gates &gates);
-// Takes a few pairs to show the time and check the answers, and ends the case: its points are open.
-void show_open_clock(const make_workload &make, const make_workload &make_for_naive,
-                     speed_gates gates, const std::string &why);
 
 // Returns the time of a run in milliseconds: between CUDA events in the default stream, or on the
 // worker's host clock if work went on after them.

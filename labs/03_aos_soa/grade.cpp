@@ -167,9 +167,10 @@ static const int awkward_sizes[] = {1,   2,   7,   8,   9,   15,   16,   17,  31
 static int many_particles() { return simulated() ? 10007 : 1000003; }
 
 // Naive keeps its structs, whatever the submission chose.
-static void race_in_layouts(task what, const speed_gates &gates)
+static void race_in_layouts(task what, speed_gates gates)
 {
     layout form = layout_for(what);
+    gates.form = form == layout::aos ? "aos" : "soa";
     race(particles_in(form, what), gates,
          form == layout::aos ? make_workload{} : particles_in(layout::aos, what));
 }

@@ -50,15 +50,19 @@ ladder_results measured(const toolchain &t, const lab &l, const grade_options &o
         counted[i] = grade_one(t, l, versions[i].what, counting).document;
     });
     ladder_results results;
-    speed.processes = processes_for_one();
+    std::vector<item> timed;
     for (std::size_t i = 0; i < versions.size(); ++i) {
-        const std::string &name = versions[i].what.name;
-        if (i < counted.size()) results.counted[name] = counted[i];
+        if (i < counted.size()) results.counted[versions[i].what.name] = counted[i];
         // A rung that misses no lesson may be as fast as it likes.
-        if (i > 0 && i < counted.size() && !misses_a_lesson(counted[i])) continue;
-        progress.say(fmt::format("{}: timing {}, {} of {}", l.name, name, i + 1, versions.size()));
-        results.timed[name] = grade_one(t, l, versions[i].what, speed).document;
+        if (i == 0 || i == counted.size() || misses_a_lesson(counted[i]))
+            timed.push_back(versions[i]);
     }
+    const std::string timing = fmt::format("{}: timing {} versions", l.name, timed.size());
+    progress.go_on(timing, "");
+    const std::vector<json> documents = grade_ladder(t, timed, "", speed, [&](int done, int cases) {
+        progress.go_on(timing, fmt::format("{}/{}", done, cases));
+    });
+    for (std::size_t i = 0; i < timed.size(); ++i) results.timed[timed[i].what.name] = documents[i];
     progress.clear();
     return results;
 }

@@ -2,6 +2,7 @@
 #include "commands.hpp"
 
 #include "cli/grading/backend.hpp"
+#include "cli/grading/both_backends.hpp"
 #include "cli/results/lab_names.hpp"
 #include "cli/results/ladder.hpp"
 #include "cli/support/errors.hpp"
@@ -13,6 +14,8 @@
 #include <functional>
 #include <future>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace cli {
 
@@ -40,32 +43,32 @@ struct ascent {
     std::shared_future<void> built = {}; // runs in the first wait for it
 };
 
-void grade_step(const toolchain &t, ascent &a, std::size_t step, const grade_options &options)
+// Grades one step on the simulator.
+void grade_step(const toolchain &t, ascent &a, std::size_t step, grade_options options)
 {
     const auto &[l, what] = a.steps[step];
-    grade_options of_step = options;
-    if (options.backend != "sim") of_step.processes = processes_for_one();
-    // The solution is graded whole. The steps to it are only timed, which also checks results.
-    if (what.name != "solution") of_step.only = "speed";
+    options.backend = "sim";
+    // The solution is graded whole. The steps to it are only counted, which also checks results.
+    if (what.name != "solution") options.only = "speed";
     a.built.get();
-    a.result.rungs[step] = {what.name, first_comment(read_text(what.source)),
-                            grade_one(t, *l, what, of_step).document};
+    a.result.rungs[step].document = grade_one(t, *l, what, options).document;
 }
 
 // Calls `climbed` with each ascent in order, as soon as all its steps are graded.
-void climb(const toolchain &t, std::vector<ascent> &all, const grade_options &options,
-           progress_line &progress, const std::function<void(const ascent &)> &climbed)
+using when_climbed = std::function<void(const ascent &)>;
+
+// Builds each lab while the previous one is graded.
+void climb_on_simulator(const toolchain &t, std::vector<ascent> &all, const grade_options &options,
+                        progress_line &progress, const when_climbed &climbed)
 {
     struct task {
         ascent *of;
         std::optional<std::size_t> step; // empty: build the lab
     };
     std::vector<task> tasks;
-    // Two graders on one GPU would spoil each other's times, and so would a compiler beside them.
-    // In the simulator a lab is built while the previous one is graded.
-    bool together = options.backend == "sim";
+    all[0].built.get();
     for (std::size_t i = 0; i < all.size(); ++i) {
-        if (together && i + 1 < all.size()) tasks.push_back({&all[i + 1], {}});
+        if (i + 1 < all.size()) tasks.push_back({&all[i + 1], {}});
         for (std::size_t step = 0; step < all[i].steps.size(); ++step)
             tasks.push_back({&all[i], step});
     }
@@ -73,8 +76,7 @@ void climb(const toolchain &t, std::vector<ascent> &all, const grade_options &op
         while (i < tasks.size() && !tasks[i].step) ++i;
         if (i == tasks.size()) return;
         const ascent &a = *tasks[i].of;
-        progress.say(fmt::format("{}: {} {}, step {} of {}", a.result.lab,
-                                 *tasks[i].step ? "grading" : "building and grading",
+        progress.say(fmt::format("{}: grading {}, step {} of {}", a.result.lab,
                                  a.steps[*tasks[i].step].what.name, *tasks[i].step + 1,
                                  a.steps.size()));
     };
@@ -93,8 +95,45 @@ void climb(const toolchain &t, std::vector<ascent> &all, const grade_options &op
         announce(i + 1);
     };
     announce(0);
-    parallel_for(tasks.size(), together ? cores() + 1 : 1, work, done);
+    parallel_for(tasks.size(), cores() + 1, work, done);
     progress.clear();
+}
+
+// Builds all labs and counts all steps first, on all cores, since neither a compiler nor a
+// simulator may run beside a clock.
+void climb_on_gpu(const toolchain &t, std::vector<ascent> &all, const grade_options &options,
+                  progress_line &progress, const when_climbed &climbed)
+{
+    std::vector<item> every;
+    for (const ascent &a : all) every.insert(every.end(), a.steps.begin(), a.steps.end());
+    build_for_grading(t, every, options.backend, progress);
+    std::vector<std::pair<ascent *, std::size_t>> counted;
+    for (ascent &a : all)
+        for (std::size_t i = 0; i < a.steps.size(); ++i)
+            if (options.backend == "both" && a.steps[i].what.name != "library")
+                counted.push_back({&a, i});
+    const std::string counting = "counting on the simulator";
+    parallel_for(
+        counted.size(), cores(),
+        [&](std::size_t i) { grade_step(t, *counted[i].first, counted[i].second, options); },
+        [&](std::size_t i) {
+            progress.go_on(counting, fmt::format("{}/{}", i + 1, counted.size()));
+        });
+    for (ascent &a : all) {
+        grade_options timing = options;
+        if (!a.steps[0].of->solutions) timing.only = "speed";
+        auto said = [&](int done, int cases) {
+            progress.go_on(a.result.lab + ": timing", fmt::format("{}/{}", done, cases));
+        };
+        said(0, 0);
+        std::vector<json> timed = grade_ladder(t, a.steps, "solution", timing, said);
+        for (std::size_t i = 0; i < timed.size(); ++i) {
+            json &document = a.result.rungs[i].document;
+            document = document.is_null() ? timed[i] : merged_backends(document, timed[i], {});
+        }
+        progress.clear();
+        climbed(a);
+    }
 }
 
 } // namespace
@@ -120,15 +159,18 @@ int demo_command(const toolchain &t, const std::vector<std::string> &words, grad
         std::vector<item> steps = steps_of(t, l, options.backend);
         // While later labs are built, the progress line shows the grading.
         progress_line &line = all.empty() ? progress : silent;
+        std::vector<rung> rungs;
+        for (const auto &[of, what] : steps)
+            rungs.push_back({what.name, first_comment(read_text(what.source)), {}});
         all.push_back({steps,
-                       {name, options.backend, std::vector<rung>(steps.size()),
+                       {name, options.backend, std::move(rungs),
                         l.library && !l.has_library(options.backend)}});
         all.back().built = std::async(std::launch::deferred, [&t, &options, &line, steps] {
                                build_for_grading(t, steps, options.backend, line);
                            }).share();
     }
-    all[0].built.get();
     bool right = true;
+    const auto climb = options.backend == "sim" ? climb_on_simulator : climb_on_gpu;
     climb(t, all, options, progress, [&](const ascent &a) {
         fmt::print("{}\n", draw(a.result, out));
         for (const std::string &fault : ladder_faults(a.result)) {

@@ -148,24 +148,15 @@ void name_file(json &document, const std::string &sha256)
     for (json &l : document["labs"]) l["sha256"] = sha256;
 }
 
-graded run_grader(const toolchain &t, const lab &l, const subject &what,
-                  const prepared_grade &prepared, const grade_options &options,
-                  const grade_progress &progress)
+// Starts the grader, and returns its messages as the text of its exit.
+exit_result answer_to(const json &request, const toolchain &t, const lab &l,
+                      std::chrono::seconds limit, const grade_progress &progress)
 {
-    const std::string &worker = prepared.workers.at(options.backend);
-    const scratch_folder scratch;
-    const std::string result = scratch.path() + "/result.json", clock = scratch.path() + "/clock";
-    grade_options with_clock = options;
-    if (options.backend == "gpu" && options.clock_lock.empty()) {
-        write_atomically(clock, "");
-        with_clock.clock_lock = clock;
-    }
     child c;
     c.arguments = {t.grader(l)};
-    c.input = request_of(t, l, what, worker, with_clock, result).dump();
+    c.input = request.dump();
     c.folder = t.source_root;
-    // With a clock's lock it waits until the simulator's grader, which has as long, has ended.
-    c.wall = std::chrono::seconds(900) * (options.clock_lock.empty() ? 1 : 2);
+    c.wall = limit;
     c.keep = 0;
     // A grader writes {"cases":N}, then a line per finished case; its other lines are messages.
     constexpr std::string_view count = "{\"cases\":", finished = "{\"case\":";
@@ -183,6 +174,32 @@ graded run_grader(const toolchain &t, const lab &l, const subject &what,
     if (e.what == exit_result::not_started)
         throw machine_error(fmt::format("{} {}", t.grader(l), e.words()));
     e.text = std::move(messages);
+    return e;
+}
+
+// A grader on a GPU locks a file of its own for its clock, if it is given none.
+void add_clock(grade_options &options, const scratch_folder &scratch)
+{
+    if (options.backend != "gpu" || !options.clock_lock.empty()) return;
+    options.clock_lock = scratch.path() + "/clock";
+    write_atomically(options.clock_lock, "");
+}
+
+constexpr std::chrono::seconds limit_of_grade{900};
+
+graded run_grader(const toolchain &t, const lab &l, const subject &what,
+                  const prepared_grade &prepared, const grade_options &options,
+                  const grade_progress &progress)
+{
+    const std::string &worker = prepared.workers.at(options.backend);
+    const scratch_folder scratch;
+    const std::string result = scratch.path() + "/result.json";
+    grade_options with_clock = options;
+    add_clock(with_clock, scratch);
+    // With a clock's lock it waits until the simulator's grader, which has as long, has ended.
+    const exit_result e =
+        answer_to(request_of(t, l, what, worker, with_clock, result), t, l,
+                  limit_of_grade * (options.clock_lock.empty() ? 1 : 2), progress);
     graded g = read_result(t, l, what, prepared.warnings, e, result);
     name_file(g.document, prepared.sha256);
     g.worker = worker;
@@ -275,6 +292,36 @@ graded grade_prepared(const toolchain &t, const lab &l, const subject &what,
         return g;
     }
     return run_grader(t, l, what, prepared, options, progress);
+}
+
+std::vector<json> grade_ladder(const toolchain &t, const std::vector<item> &versions,
+                               const std::string &judged, const grade_options &options,
+                               const grade_progress &progress)
+{
+    const lab &l = *versions[0].of;
+    const scratch_folder scratch;
+    grade_options with_clock = options;
+    with_clock.backend = "gpu";
+    with_clock.processes = processes_for_one();
+    add_clock(with_clock, scratch);
+    const auto solution =
+        std::ranges::find(versions, "solution", [](const item &v) { return v.what.name; });
+    const subject &whole = (solution != versions.end() ? *solution : versions[0]).what;
+    json request = request_of(t, l, whole, t.program(l, whole.name, "gpu"), with_clock,
+                              scratch.path() + "/result.json");
+    request.erase("library"); // as a version it is timed as all others
+    auto result_of = [&](const item &v) { return scratch.path() + "/" + v.what.name + ".json"; };
+    for (const item &v : versions)
+        request["steps"].push_back({{"worker", t.program(l, v.what.name, "gpu")},
+                                    {"submission", v.what.name},
+                                    {"result", result_of(v)},
+                                    {"sandbox", v.what.name != "library"},
+                                    {"judged", judged.empty() || v.what.name == judged}});
+    const exit_result e = answer_to(request, t, l, limit_of_grade * 4, progress);
+    std::vector<json> documents;
+    for (const item &v : versions)
+        documents.push_back(read_result(t, l, v.what, {}, e, result_of(v)).document);
+    return documents;
 }
 
 graded grade_one(const toolchain &t, const lab &l, const subject &what,

@@ -75,6 +75,15 @@ graded grade_prepared(const toolchain &t, const lab &l, const subject &what,
 graded grade_one(const toolchain &t, const lab &l, const subject &what,
                  const grade_options &options, const grade_progress &progress = {});
 
+// Takes the times of all versions of one lab in one run of the grader on the GPU: a timed case
+// makes its inputs and naive's worker once. Its other cases are those of the solution, or of the
+// first version where there is none. Returns a document per version. Gates of time judge the
+// version `judged`, or all if it is empty; the times of the others are shown, and their timed cases
+// are SKIPPED. Throws machine_error.
+std::vector<json> grade_ladder(const toolchain &t, const std::vector<item> &versions,
+                               const std::string &judged, const grade_options &options,
+                               const grade_progress &progress = {});
+
 // Identifies what the lab's calibrations depend on. Throws machine_error if a file cannot be read.
 std::string contract_of(const toolchain &t, const lab &l);
 

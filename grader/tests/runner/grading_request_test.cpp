@@ -57,6 +57,32 @@ TEST_CASE("pairs are recorded on a GPU only, as many as asked for, into a file")
     CHECK(contains(problem_of(R"("pairs": "p.csv")"), "\"record_pairs\" is not between 1 and"));
 }
 
+TEST_CASE("the versions of a ladder are timed on a GPU, each for a result of its own")
+{
+    const std::string gpu = R"({"backend": "gpu", "worker": "/bin/true", "naive": "/bin/true",)";
+    const grading_request r = parse_request(gpu + R"("steps": [
+        {"worker": "/bin/true", "submission": "naive", "result": "n.json", "judged": false},
+        {"worker": "/bin/false", "submission": "library", "result": "l.json", "sandbox": false}]})");
+    REQUIRE(r.options.steps.size() == 2);
+    CHECK(r.options.steps[0].submission == "naive");
+    CHECK(r.options.steps[0].result_file == "n.json");
+    CHECK(r.options.steps[0].sandbox);
+    CHECK_FALSE(r.options.steps[0].judged);
+    CHECK(r.options.steps[1].worker == "/bin/false");
+    CHECK_FALSE(r.options.steps[1].sandbox);
+    CHECK(r.options.steps[1].judged);
+    const std::string one = R"("worker": "/bin/true", "submission": "naive", "result": "n.json")";
+    CHECK(contains(problem_of(R"("steps": [{)" + one + "}]"),
+                   "\"steps\" needs \"backend\": \"gpu\""));
+    CHECK(contains(problem_of(R"("steps": [{"worker": "/bin/true"}])"),
+                   "each of \"steps\" needs \"worker\", \"submission\" and \"result\""));
+    CHECK(contains(problem_of(R"("steps": [{"worker": "/none"}])"),
+                   "\"worker\" is not an executable file: /none"));
+    CHECK(contains(problem_of(R"("steps": [{)" + one + R"(, "pace": 2}])"),
+                   "there is no field \"pace\""));
+    CHECK(contains(problem_of(R"("steps": [1])"), "each of \"steps\" is a JSON object"));
+}
+
 TEST_CASE("a field that is wrong or unknown is named")
 {
     CHECK(contains(problem_of(R"("seed": "xyz")"), "\"seed\" is no hexadecimal number"));

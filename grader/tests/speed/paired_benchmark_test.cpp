@@ -152,7 +152,7 @@ TEST_CASE("a solution passes after ten pairs in full, after three where nothing 
     CHECK(std::isnan(early.result.low)); // three samples have no interval
     CHECK(contains(early.message, "12.00 times its speed (3 pairs)."));
     t.prepared = 0;
-    judgement j = judge(t, at_least(3), true);
+    judgement j = judge(t, at_least(3), scrutiny::in_full);
     CHECK(j.what == verdict::PASS);
     CHECK(j.result.pairs == 10);
     CHECK(j.result.median == doctest::Approx(12));
@@ -203,7 +203,7 @@ TEST_CASE("faster than any version can be is implausible after three pairs, too"
 TEST_CASE("every pair changes the inputs, takes the other order, and verifies")
 {
     simulated_device t;
-    judge(t, at_least(2), true);
+    judge(t, at_least(2), scrutiny::in_full);
     CHECK(t.round == 10);
     CHECK(t.naive_first == 5);
     CHECK(t.verified_naive == 1);
@@ -427,6 +427,19 @@ TEST_CASE("an output replayed from an earlier round, or left as it is, is wrong"
         t.submitted = [](simulated_device &) { return -1L; };
     }
     CHECK_THROWS_AS(judge(t, at_least(2)), wrong_output);
+}
+
+TEST_CASE("of a version of ours only the first outputs are checked, and those are")
+{
+    simulated_device t;
+    t.submitted = [](simulated_device &d) { return d.round == 1 ? d.input * d.input : 0; };
+    CHECK(judge(t, {}, scrutiny::trusted).result.pairs == shown_pairs);
+    simulated_device wrong;
+    wrong.submitted = [](simulated_device &) { return 0L; };
+    CHECK_THROWS_AS(judge(wrong, {}, scrutiny::trusted), wrong_output);
+    simulated_device student;
+    student.submitted = t.submitted;
+    CHECK_THROWS_AS(judge(student, {}), wrong_output);
 }
 
 TEST_CASE("faster than any version can be is implausible")

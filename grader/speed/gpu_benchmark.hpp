@@ -1,0 +1,27 @@
+// The benchmark of a GPU: the workers that hold its sets of arguments, and their clocks.
+#pragma once
+
+#include "api/workload.hpp"
+#include "paired_benchmark.hpp"
+
+#include <memory>
+
+namespace grading {
+
+class gpu_benchmark : public benchmark_device {
+public:
+    virtual const speed_gates &gates() const = 0;
+    virtual void add_costs(speed_result &r) const = 0;
+    // Another submission has taken the last one's place; naive's worker keeps what it has.
+    virtual void change_submission() = 0;
+    virtual void drop_submission() = 0; // frees the submission's sets
+    // Frees the sets in workers that still answer: they stay warm for the next case.
+    virtual void leave() = 0;
+};
+
+// Makes the first sets of arguments. `make_for_naive` may be empty: naive takes the same arguments.
+std::unique_ptr<gpu_benchmark> make_gpu_benchmark(const make_workload &make,
+                                                  const make_workload &make_for_naive,
+                                                  const speed_gates &gates);
+
+} // namespace grading
