@@ -9,9 +9,9 @@
 
 constexpr int block_size = 256;
 
-static int blocks_for(int n, int elements_a_block)
+static int blocks_for(int n, int elements_per_block)
 {
-    return (n + elements_a_block - 1) / elements_a_block;
+    return (n + elements_per_block - 1) / elements_per_block;
 }
 
 // A thread an element: the lanes of a warp handle neighbours, whose sectors they share.

@@ -11,9 +11,9 @@
 
 constexpr int block_size = 256;
 
-static int blocks_for(int n, int elements_a_block)
+static int blocks_for(int n, int elements_per_block)
 {
-    return (n + elements_a_block - 1) / elements_a_block;
+    return (n + elements_per_block - 1) / elements_per_block;
 }
 
 constexpr int row = 32, rows_per_warp = 4, sector = 8; // floats

@@ -9,9 +9,9 @@
 constexpr int block_size = 256;
 constexpr int per_thread = 4; // elements that a thread handles (TODOs 1 and 5)
 
-static int blocks_for(int n, int elements_a_block)
+static int blocks_for(int n, int elements_per_block)
 {
-    return (n + elements_a_block - 1) / elements_a_block;
+    return (n + elements_per_block - 1) / elements_per_block;
 }
 
 // The matrix is one array of n elements; a block owns block_size * per_thread

@@ -11,9 +11,9 @@
 constexpr int block_size = 256;
 constexpr int per_thread = 4; // elements
 
-static int blocks_for(int n, int elements_a_block)
+static int blocks_for(int n, int elements_per_block)
 {
-    return (n + elements_a_block - 1) / elements_a_block;
+    return (n + elements_per_block - 1) / elements_per_block;
 }
 
 static void check_launch(const char *kernel)
