@@ -53,25 +53,26 @@ bool write_step_results()
     const std::string graded = options().submission;
     const std::vector<case_record> all(records());
     results_of_steps.resize(options().steps.size());
-    for (std::size_t i = 0; i < results_of_steps.size(); ++i) {
+    bool written = true;
+    for (std::size_t i = 0; written && i < results_of_steps.size(); ++i) {
         const ladder_step &step = options().steps[i];
-        const results_by_case &results = results_of_steps[i];
-        for (std::size_t k = 0; k < all.size(); ++k) {
-            case_record &r = records()[k];
-            r = all[k];
-            if (const auto at = results.find(r.name); at != results.end())
+        for (case_record &r : records()) {
+            const auto at = results_of_steps[i].find(r.name);
+            if (at != results_of_steps[i].end())
                 static_cast<case_result &>(r) = at->second;
-            else if (step.submission != graded)
-                r.started = false;
+            else
+                r.started = r.started && step.submission == graded;
         }
         options().submission = step.submission;
         const int problem =
             write_whole(step.result_file, [](std::ostream &file) { file << result_json(); });
-        if (problem == 0) continue;
-        fmt::print(stderr, "{}: {}\n", lab_name(), cannot_write(step.result_file, problem));
-        return false;
+        written = problem == 0;
+        if (!written)
+            fmt::print(stderr, "{}: {}\n", lab_name(), cannot_write(step.result_file, problem));
+        records() = all;
+        options().submission = graded;
     }
-    return true;
+    return written;
 }
 
 } // namespace grading
