@@ -110,3 +110,37 @@ void convolve_separable(const float *image, float *out, int rows, int cols,
     filter_columns<<<blocks, block>>>(between, out, rows, cols, radius);
     check_launch("filter_rows and filter_columns");
 }
+
+// Optional: the functions above do not need this one.
+
+constexpr int samplers = 256; // threads per block
+
+static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
+{
+    // TODO 10 (sample_bilinear): out[i] must be the value that one tex2D<float>
+    // returns for at[i]. To the texture unit the centre of the first texel is at
+    // 0.5.
+}
+
+void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
+                     float *out, int n)
+{
+    if (n == 0) return;
+    cudaChannelFormatDesc texel = cudaCreateChannelDesc<unsigned char>();
+    cudaResourceDesc memory{};
+    memory.resType = cudaResourceTypeArray;
+    cudaArray_t &array = memory.res.array.array;
+    check(cudaMallocArray(&array, &texel, width, height), "cudaMallocArray");
+    check(cudaMemcpy2DToArray(array, 0, 0, image, width, width, height, cudaMemcpyDeviceToDevice),
+          "cudaMemcpy2DToArray");
+    cudaTextureDesc how{};
+    how.readMode = cudaReadModeNormalizedFloat; // a byte is a fraction of 255
+    // TODO 11 (sample_bilinear: between and outside): `how` must say that the
+    // texture interpolates linearly, and clamps both coordinates to the edges.
+    cudaTextureObject_t texture = 0;
+    check(cudaCreateTextureObject(&texture, &memory, &how, nullptr), "cudaCreateTextureObject");
+    sample<<<(n + samplers - 1) / samplers, samplers>>>(texture, at, out, n);
+    check_launch("sample");
+    // TODO 12 (sample_bilinear: call after call): When the function returns, the
+    // kernel must have ended, the texture be destroyed and the array freed.
+}
