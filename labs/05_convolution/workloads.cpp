@@ -290,6 +290,17 @@ static counted_gate sectors_per_pixel(enum function what, const steps &most)
         [=](const counted &c) { return moved_sectors(c) / double(raced(what).pixels()); });
 }
 
+// One pixel per thread takes 174, of which 81 are elements of the filter; four below each other 52.
+static counted_gate accesses_per_pixel(enum function what, double good)
+{
+    return at_most(
+        "accesses per pixel", {0, good}, "",
+        "Each value that a thread loads, a pixel of the tile or an element of the "
+        "filter, serves one sum only. Let a thread compute several pixels: then a "
+        "loaded value serves several sums.",
+        [=](const counted &c) { return 32 * accesses(c) / double(raced(what).pixels()); });
+}
+
 // 17 for each of the two filters, and what is done twice where blocks meet: 102 in one pass over
 // tiles of 32 x 4. All 17 x 17 are 289.
 static counted_gate multiplications_per_pixel(enum function what, double most)
@@ -323,7 +334,8 @@ speed_gates direct_gates(enum function what)
     speed_gates gates;
     gates.speedup = what == function::clamped ? 3 : 2.1;
     gates.fma = {0, 0.30, 0.50};
-    gates.counted = {sectors_per_pixel(what, {3.6, 0.7, 0}), lanes_at_work()};
+    gates.counted = {sectors_per_pixel(what, {3.6, 0.7, 0}), accesses_per_pixel(what, 60),
+                     lanes_at_work()};
     gates.too_slow = "Is the radius known at compile time, so that the loops are unrolled and the "
                      "filter's elements are operands? Then let a thread compute several pixels, so "
                      "that each loaded pixel serves several sums.";
