@@ -11,16 +11,8 @@
 #include <cstring>
 #include <limits>
 #include <string>
-#include <vector>
 
 using namespace grading;
-
-static bytes random_bytes(std::size_t n)
-{
-    bytes all(n);
-    fill_random(all, random_source());
-    return all;
-}
 
 // An array that is changed in place counts as not written while it is as it was.
 static void expect_changed(const char *function, const output<float> &got, const floats &before,

@@ -5,26 +5,12 @@
 #include "oracle.hpp"
 #include "workloads.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
 
 using namespace grading;
-
-// Whole numbers make every sum exact, in whatever order: a wrong one can be told from its cause.
-static floats whole_numbers(std::size_t n)
-{
-    std::vector<int> drawn = random_ints(n, -9, 9);
-    return floats(drawn.begin(), drawn.end());
-}
-
-static floats inputs_for(std::size_t n, bool whole)
-{
-    return whole ? whole_numbers(n) : random_floats(n);
-}
 
 // One call each.
 
@@ -109,12 +95,14 @@ static void expect_bytes_of_large_images()
     }
 }
 
-static void expect_nothing_kept(const char *function, const std::function<void()> &call)
+static void
+expect_nothing_kept(const char *function, const std::function<void()> &call,
+                    const char *next = "Free what a call allocates, or keep it for the next call.")
 {
     expect(!leaks(call), verdict::RESOURCE_LIMIT,
            std::string("Device memory that ") + function +
                " allocated is still in use when it has returned, and the next call takes more.",
-           "Free what a call allocates, or keep it for the next call.");
+           next);
 }
 
 // Images around blocks and tiles, of more rows than columns and of more columns than rows.
@@ -131,21 +119,6 @@ static const small_image one_beyond = {{131, 259}, 4};
 static const small_image smaller_than_the_filter[] = {{{1, 1}, 1},   {{1, 1}, 16}, {{3, 2}, 4},
                                                       {{5, 20}, 8},  {{20, 5}, 8}, {{9, 16}, 16},
                                                       {{16, 40}, 16}};
-
-static bytes random_bytes(std::size_t n)
-{
-    bytes all(n);
-    fill_random(all, random_source());
-    return all;
-}
-
-static points random_points(std::size_t n, float width, float height)
-{
-    floats x = random_floats(n, -3, width + 2), y = random_floats(n, -3, height + 2);
-    points at;
-    for (std::size_t i = 0; i < n; ++i) at.push_back({x[i], y[i]});
-    return at;
-}
 
 static void try_samples(int width, int height, const points &at, int image_at = 0)
 {
@@ -314,11 +287,9 @@ CORRECTNESS_CASE("sample_bilinear: images of any size", 0.5)
 
 CORRECTNESS_CASE("sample_bilinear: call after call", 0.5)
 {
-    bool more = leaks([] { try_samples(30, 20, random_points(50, 30, 20)); });
-    expect(!more, verdict::RESOURCE_LIMIT,
-           "Device memory that sample_bilinear allocated is still in use when it has returned, and "
-           "the next call takes more.",
-           "Free the array after the kernel has ended and the texture is destroyed.");
+    expect_nothing_kept(
+        "sample_bilinear", [] { try_samples(30, 20, random_points(50, 30, 20)); },
+        "Free the array after the kernel has ended and the texture is destroyed.");
 }
 
 SPEED_CASE("sample_bilinear: one fetch a sample", 1, 0) { race(many_samples(), sampling_gates()); }

@@ -16,6 +16,29 @@
 
 using namespace grading;
 
+static floats whole_numbers(std::size_t n)
+{
+    std::vector<int> drawn = random_ints(n, -9, 9);
+    return floats(drawn.begin(), drawn.end());
+}
+
+floats inputs_for(std::size_t n, bool whole) { return whole ? whole_numbers(n) : random_floats(n); }
+
+bytes random_bytes(std::size_t n)
+{
+    bytes all(n);
+    fill_random(all, random_source());
+    return all;
+}
+
+points random_points(std::size_t n, float width, float height)
+{
+    floats x = random_floats(n, -3, width + 2), y = random_floats(n, -3, height + 2);
+    points at;
+    for (std::size_t i = 0; i < n; ++i) at.push_back({x[i], y[i]});
+    return at;
+}
+
 // The picture, dark to bright from 0 to 1.
 static floats harbour(shape &s)
 {

@@ -1,9 +1,15 @@
-// Pictures, workloads and gates of lab 05.
+// Inputs, workloads and gates of lab 05.
 #pragma once
 
 #include "mistakes.hpp"
 
 #include <cstddef>
+
+// Whole numbers make every sum exact, in whatever order: a wrong one can be told from its cause.
+floats inputs_for(std::size_t n, bool whole);
+bytes random_bytes(std::size_t n);
+// Points in an image of this size, and up to 3 pixels beyond its edges.
+points random_points(std::size_t n, float width, float height);
 
 // Filters: a lens out of focus, a disc, a little more of it to one side; and light from the lower
 // right, of radius 2, in which what rises in that direction becomes bright.
