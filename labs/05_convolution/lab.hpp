@@ -55,9 +55,9 @@ void convolve_separable(const float *image, float *out, int rows, int cols,
 
 // Samples an image between its pixels. Optional: the lab's last function.
 //   image: height x width bytes, row-major, at any address, at least one pixel;
-//   at, out: n each, n at most 2^30, and 0 does nothing. The pixel in row r and
-//   column c has its centre at x = c, y = r, and the value
-//   image[r * width + c] / 255. out[i] is the bilinear interpolation of the
+//   at, out: n each, `at` aligned to 8 bytes; n is at most 2^30, and 0 does
+//   nothing. The pixel in row r and column c has its centre at x = c, y = r, and
+//   the value image[r * width + c] / 255. out[i] is the bilinear interpolation of the
 //   four pixels around at[i]; outside, the pixels at the edge are repeated for
 //   ever. An error of 1/128 is allowed. A call frees the memory that it
 //   allocates, or keeps it for later calls, which then allocate no more.

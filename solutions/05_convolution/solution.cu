@@ -10,8 +10,9 @@
 // index is known at compile time, no thread loads a factor. Some radii are compiled; a filter
 // between two of them is framed with zeros.
 //
-// From the rungs: known radii (2), several pixels a thread (4), one pass (6). New: strips in place
-// of tiles, and rows that are on their way while others are added up.
+// From the rungs: the texture of sample_bilinear (1), known radii (2), several pixels per thread
+// (4), one pass (6). New: strips in place of tiles, and rows that are on their way while others are
+// added up.
 #include "../check.hpp"
 #include "lab.hpp"
 
