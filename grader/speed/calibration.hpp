@@ -73,8 +73,8 @@ std::string calibration_text(const calibration &c);
 std::string calibration_file(const std::string &folder, const std::string &model);
 
 // Identifies the code that the figures of a lab depend on: its contract and the naive version, less
-// comments and blanks. Functions below a line "// --- Not timed ---" of the contract have no timed
-// case, so they do not count.
+// comments and blanks. Functions below a line "// --- Not timed ---" of either have no timed case,
+// so they do not count.
 std::string contract_hash(const std::string &header, const std::string &naive);
 
 // The gate of a case as the grader asks for it.

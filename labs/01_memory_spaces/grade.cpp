@@ -3,47 +3,16 @@
 #include "lab.hpp"
 #include "mistakes.hpp"
 #include "oracle.hpp"
+#include "workloads.hpp"
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <cstddef>
 #include <cstring>
-#include <functional>
 #include <limits>
-#include <memory>
-#include <random>
-#include <span>
 #include <string>
-#include <utility>
-#include <vector>
 
 using namespace grading;
-// Inputs.
-
-static bytes random_bytes(std::size_t n)
-{
-    bytes all(n);
-    fill_random(all, random_source());
-    return all;
-}
-
-// A table in which a walk does not come to rest: every state has one before it.
-static bytes random_table(std::mt19937_64 &random)
-{
-    bytes next(256);
-    for (std::size_t s = 0; s < next.size(); ++s) next[s] = static_cast<unsigned char>(s);
-    std::shuffle(next.begin(), next.end(), random);
-    return next;
-}
-
-static points random_points(std::size_t n, float width, float height)
-{
-    floats x = random_floats(n, -3, width + 2), y = random_floats(n, -3, height + 2);
-    points at;
-    for (std::size_t i = 0; i < n; ++i) at.push_back({x[i], y[i]});
-    return at;
-}
 
 // An array that is changed in place counts as not written while it is as it was.
 static void expect_changed(const char *function, const output<float> &got, const floats &before,
@@ -98,225 +67,6 @@ static void try_reverse(std::size_t n, int block, int at = 0)
     floats want = oracle::reverse_blocks(before, block);
     expect_changed("reverse_blocks", data, before, want);
     expect_equal(data, want, {}, [&] { return wrong_reversals(before, block); });
-}
-
-static void expect_samples(const output<float> &got, const bytes &image, int width, int height,
-                           const points &at)
-{
-    std::vector<double> want = oracle::sample_bilinear(image, width, height, at);
-    for (std::size_t i = 0; i < want.size(); ++i) {
-        if (near_sample(got[i], want[i])) continue;
-        std::string cause = why_wrong(got, want, image, width, height, at);
-        expect(false, verdict::WRONG_ANSWER,
-               "out[" + std::to_string(i) + "], sampled at x = " + show_element(at[i].x) +
-                   ", y = " + show_element(at[i].y) + ", is " + show_element(got[i]) +
-                   ", and should be " + show_element(float(want[i])) + ", give or take 1/128." +
-                   (cause.empty() ? "" : " " + cause),
-               cause.empty()
-                   ? "Which four pixels are around that point, and how near is it to each?"
-                   : "What does the texture's description say about it, and which "
-                     "coordinates does the kernel pass?");
-    }
-}
-
-static void try_samples(int width, int height, const points &at, int image_at = 0)
-{
-    bytes image = random_bytes(std::size_t(width) * height);
-    output<float> out(at.size());
-    CALL(sample_bilinear, misaligned(image, image_at), width, height, misaligned(at, image_at % 2),
-         misaligned(out, image_at), int(at.size()));
-    expect_samples(out, image, width, height, at);
-}
-
-// A speed case runs a function; these are its arguments, and what changes between two calls.
-
-namespace {
-
-struct race_parts {
-    const char *function;
-    std::function<std::vector<argument>()> arguments;
-    std::function<std::vector<std::span<std::byte>>(std::mt19937_64 &)> change;
-    std::function<void()> check;
-    double bytes = 0;
-    bool in_kernels = true;
-};
-
-class one_race : public workload {
-public:
-    explicit one_race(race_parts parts) : parts_(std::move(parts)) {}
-    const char *function() const override { return parts_.function; }
-    std::vector<argument> arguments() override { return parts_.arguments(); }
-    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
-    {
-        return parts_.change(random);
-    }
-    void check() override { parts_.check(); }
-    double bytes() const override { return parts_.bytes; }
-    bool in_kernels() const override { return parts_.in_kernels; }
-
-private:
-    race_parts parts_;
-};
-
-// Most of them need these; `in` changes between two calls.
-template <class T, class U> struct in_and_out {
-    std::vector<T> in;
-    output<U> out;
-    explicit in_and_out(std::size_t n, std::mt19937_64 &random) : in(n), out(n)
-    {
-        fill_random(in, random);
-    }
-};
-
-} // namespace
-
-// New values for a stretch of `values` somewhere.
-template <class T>
-static std::span<std::byte> renew(std::vector<T> &values, std::mt19937_64 &random)
-{
-    std::size_t count = std::min<std::size_t>(values.size(), 4096);
-    std::size_t first = random() % (values.size() - count + 1);
-    std::span<T> stretch = std::span(values).subspan(first, count);
-    fill_random(stretch, random);
-    return std::as_writable_bytes(stretch);
-}
-
-// How many elements of so many bytes, read and written, a race has: no whole number of blocks.
-static std::size_t raced(std::size_t simulated_elements, double element_bytes)
-{
-    if (simulated()) return simulated_elements - 35;
-    double most = std::min(double(1 << 28), double(device().memory_bytes) / 64);
-    return static_cast<std::size_t>(most / element_bytes) / 4096 * 4096 - 35;
-}
-
-static make_workload add_race()
-{
-    return [](std::mt19937_64 &random) {
-        struct parts {
-            float start = 0;
-            output<float> out{1};
-        };
-        auto p = std::make_shared<parts>();
-        p->start = static_cast<float>(random() % 1000);
-        return std::make_unique<one_race>(race_parts{
-            "add_to_global",
-            [p] { return remote<decltype(add_to_global)>::arguments(p->start, host(p->out)); },
-            [](std::mt19937_64 &) { return std::vector<std::span<std::byte>>{}; },
-            [p] { expect_equal(p->out, {p->start + 1}); }});
-    };
-}
-
-static make_workload polynomial_race(int degree)
-{
-    return [degree](std::mt19937_64 &random) {
-        struct parts : in_and_out<float, float> {
-            floats c;
-            using in_and_out::in_and_out;
-        };
-        std::size_t n = raced(1 << 14, 8);
-        auto p = std::make_shared<parts>(n, random);
-        p->c.resize(std::size_t(degree) + 1);
-        fill_random(p->c, random);
-        return std::make_unique<one_race>(
-            race_parts{"polynomial",
-                       [=] {
-                           return remote<decltype(polynomial)>::arguments(p->in, p->out, int(n),
-                                                                          host(p->c), degree);
-                       },
-                       [p](std::mt19937_64 &r) {
-                           return std::vector{renew(p->in, r), renew(p->c, r)};
-                       },
-                       [=] {
-                           bool right = for_all(n, [&](std::size_t i) {
-                               double value = 0, magnitude = 0, power = 1;
-                               for (double c : p->c) {
-                                   value += c * power;
-                                   magnitude += std::abs(c * power);
-                                   power *= p->in[i];
-                               }
-                               return within(p->out.values[i], value, degree + 1, magnitude);
-                           });
-                           if (right) return;
-                           oracle::polynomial_result want = oracle::polynomial(p->in, p->c);
-                           expect_close(p->out, want.values, degree + 1, want.magnitudes);
-                       },
-                       8.0 * double(n)});
-    };
-}
-
-static make_workload follow_race(int steps)
-{
-    return [steps](std::mt19937_64 &random) {
-        struct parts : in_and_out<unsigned char, unsigned char> {
-            bytes next;
-            using in_and_out::in_and_out;
-        };
-        std::size_t n = raced(1 << 14, 8);
-        auto p = std::make_shared<parts>(n, random);
-        p->next = random_table(random);
-        return std::make_unique<one_race>(race_parts{
-            "follow",
-            [=] {
-                return remote<decltype(follow)>::arguments(p->in, host(p->next), p->out, int(n),
-                                                           steps);
-            },
-            [p](std::mt19937_64 &r) {
-                std::swap(p->next[r() % 256], p->next[r() % 256]);
-                return std::vector{renew(p->in, r), std::as_writable_bytes(std::span(p->next))};
-            },
-            [=] {
-                bytes all(256);
-                for (std::size_t s = 0; s < 256; ++s) all[s] = static_cast<unsigned char>(s);
-                bytes last = oracle::follow(all, p->next, steps);
-                bool right =
-                    for_all(n, [&](std::size_t i) { return p->out.values[i] == last[p->in[i]]; });
-                if (!right) expect_equal(p->out, oracle::follow(p->in, p->next, steps));
-            },
-            2.0 * double(n)});
-    };
-}
-
-static std::size_t raced_in_runs() { return raced(1 << 14, 8); }
-
-static make_workload sort_race()
-{
-    return [](std::mt19937_64 &random) {
-        std::size_t n = raced_in_runs();
-        auto p = std::make_shared<in_and_out<float, float>>(n, random);
-        return std::make_unique<one_race>(race_parts{
-            "small_sort",
-            [=] { return remote<decltype(small_sort)>::arguments(p->in, p->out, int(n)); },
-            [p](std::mt19937_64 &r) { return std::vector{renew(p->in, r)}; },
-            [=] {
-                if (!sorted_in_runs(p->out.values, p->in, run_length))
-                    expect_equal(p->out, oracle::small_sort(p->in));
-            },
-            8.0 * double(n)});
-    };
-}
-
-static make_workload sample_race()
-{
-    return [](std::mt19937_64 &random) {
-        struct parts : in_and_out<unsigned char, float> {
-            points at;
-            using in_and_out::in_and_out;
-        };
-        int width = simulated() ? 61 : 2003, height = simulated() ? 47 : 1501;
-        auto p = std::make_shared<parts>(std::size_t(width) * height, random);
-        std::size_t n = simulated() ? 4001 : 10000019;
-        std::uniform_real_distribution<float> x(-3, float(width) + 2), y(-3, float(height) + 2);
-        for (std::size_t i = 0; i < n; ++i) p->at.push_back({x(random), y(random)});
-        p->out = output<float>(n);
-        return std::make_unique<one_race>(race_parts{
-            "sample_bilinear",
-            [=] {
-                return remote<decltype(sample_bilinear)>::arguments(p->in, width, height, p->at,
-                                                                    p->out, int(n));
-            },
-            [p](std::mt19937_64 &r) { return std::vector{renew(p->in, r)}; },
-            [=] { expect_samples(p->out, p->in, width, height, p->at); }, 12.0 * double(n)});
-    };
 }
 
 static double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
@@ -385,7 +135,7 @@ SPEED_CASE("add_to_global: a kernel does it", 2, 0)
     gates.counted = {at_least("kernels launched", {1}, "",
                               "The host added and copied the sum there and back: let a kernel add.",
                               [](const counted &c) { return double(c.launches); })};
-    race(add_race(), gates);
+    race(one_more(), gates);
 }
 
 CORRECTNESS_CASE("polynomial: a few elements", 0.5) { try_polynomial(10, 3); }
@@ -402,10 +152,10 @@ CORRECTNESS_CASE("polynomial: sizes and places", 1)
     for (int at = 0; at < 16; ++at) try_polynomial(1237, 7, at % 4, at / 4);
 }
 
-SPEED_CASE("polynomial: what is loaded", 6, 3)
+SPEED_CASE("polynomial: what is loaded", 7, 3)
 {
     constexpr int degree = 31;
-    auto elements = [] { return double(raced(1 << 14, 8)); };
+    auto elements = [] { return double(raced_elements()); };
     speed_gates gates;
     gates.speedup =
         1.5; // 2.4 were measured with four elements per thread on an H200, 0.64 with one
@@ -426,7 +176,7 @@ SPEED_CASE("polynomial: what is loaded", 6, 3)
         lanes_at_work(),
     };
     gates.too_slow = "How many elements does a loaded coefficient serve?";
-    race(polynomial_race(degree), gates);
+    race(many_values(degree), gates);
 }
 
 CORRECTNESS_CASE("follow: a few steps", 1.5)
@@ -442,7 +192,7 @@ CORRECTNESS_CASE("follow: sizes and places", 1.5)
     try_follow(0, 3);
 }
 
-SPEED_CASE("follow: speed", 6, 4)
+SPEED_CASE("follow: speed", 7, 4)
 {
     speed_gates gates;
     gates.speedup = 5;
@@ -457,16 +207,16 @@ SPEED_CASE("follow: speed", 6, 4)
                      // 3 where each block of 256 threads brings the table to shared memory; from
                      // global memory some 500.
                      moved_bytes(
-                         "element", [] { return double(raced(1 << 14, 8)); }, {16},
+                         "element", [] { return double(raced_elements()); }, {16},
                          "In each step each lane reads another entry of the table. Let each block "
                          "copy the table to shared memory once."),
                      lanes_at_work()};
     gates.too_slow = "Each lane takes its own path through the table. In which memory do 32 "
                      "different reads at a time cost least?";
-    race(follow_race(64), gates);
+    race(many_walks(64), gates);
 }
 
-CORRECTNESS_CASE("small_sort: one run", 0.5)
+CORRECTNESS_CASE("small_sort: one run", 1)
 {
     try_sort({3, -1, 0, 2, 7, -5, 1, 8, -2, 4, 11, -9, 5, 6, -4, 10});
     try_sort(random_floats(16));
@@ -498,7 +248,7 @@ CORRECTNESS_CASE("small_sort: arrays that begin anywhere", 1)
     try_sort(random_floats(5003), 31, 9);
 }
 
-SPEED_CASE("small_sort: speed", 6.5, 3)
+SPEED_CASE("small_sort: speed", 8, 3)
 {
     speed_gates gates;
     gates.speedup = 2;
@@ -513,21 +263,21 @@ SPEED_CASE("small_sort: speed", 6.5, 3)
             }),
         // 8 by way of shared memory, 64 where each lane loads and stores its run a float at a time
         moved_bytes(
-            "element", [] { return double(raced_in_runs()); }, {80},
+            "element", [] { return double(raced_elements()); }, {80},
             "Load a run once and store it once; in between keep it in registers."),
         lanes_at_work()};
     gates.too_slow = "Is the run in registers? Neighbouring lanes must load and store neighbours, "
                      "as bring_runs and take_runs do.";
-    race(sort_race(), gates);
+    race(many_runs(), gates);
 }
 
-CORRECTNESS_CASE("reverse_blocks: a few pieces", 0.5)
+CORRECTNESS_CASE("reverse_blocks: a few pieces", 1)
 {
     try_reverse(10, 5);
     try_reverse(12, 4);
 }
 
-CORRECTNESS_CASE("reverse_blocks: a shorter piece at the end", 0.5)
+CORRECTNESS_CASE("reverse_blocks: a shorter piece at the end", 1)
 {
     for (int n : {1, 7, 11, 100, 1001, 2500}) try_reverse(std::size_t(n), 64);
     for (int at = 1; at < 4; ++at) try_reverse(203, 64, at);
@@ -535,64 +285,10 @@ CORRECTNESS_CASE("reverse_blocks: a shorter piece at the end", 0.5)
     try_reverse(0, 8);
 }
 
-CORRECTNESS_CASE("reverse_blocks: pieces of any size", 1)
+CORRECTNESS_CASE("reverse_blocks: pieces of any size", 2)
 {
     for (int block : {1, 2, 3, 31, 32, 33, 63, 100, 255, 256, 257, 511, 1000, 1023, 1024})
         try_reverse(3001, block);
     // More pieces than a grid has blocks in its second dimension, or than 16 bits hold.
     try_reverse(140003, 2);
-}
-
-CORRECTNESS_CASE("sample_bilinear: on the pixels", 0.5)
-{
-    points at;
-    for (int row = 0; row < 3; ++row)
-        for (int col = 0; col < 5; ++col) at.push_back({float(col), float(row)});
-    try_samples(5, 3, at);
-}
-
-CORRECTNESS_CASE("sample_bilinear: between and outside", 0.5)
-{
-    try_samples(40, 30, random_points(700, 40, 30));
-    try_samples(2, 2, {{0.5f, 0.5f}, {0.25f, 0}, {-100, 0.5f}, {1.5f, 1.5f}, {0, 1e6f}});
-}
-
-CORRECTNESS_CASE("sample_bilinear: images of any size", 0.5)
-{
-    for (int width : {1, 3, 32, 33, 200})
-        for (int height : {1, 2, 17})
-            try_samples(width, height, random_points(40, float(width), float(height)), width % 5);
-    try_samples(9, 9, {});
-}
-
-CORRECTNESS_CASE("sample_bilinear: call after call", 1)
-{
-    bool more = leaks([] { try_samples(30, 20, random_points(50, 30, 20)); });
-    expect(!more, verdict::RESOURCE_LIMIT,
-           "Device memory that sample_bilinear allocated is still in use when it has returned, and "
-           "the next call takes more.",
-           "Free the array after the kernel has ended and the texture is destroyed.");
-}
-
-SPEED_CASE("sample_bilinear: one fetch a sample", 3.5, 0)
-{
-    speed_gates gates;
-    auto fetches = [](const counted &c) {
-        return 32 * double(c.texture_requests) / (simulated() ? 4001 : 10000019);
-    };
-    gates.counted = {
-        at_most("texture fetches per sample", {1.05}, "",
-                "One filtered fetch reads the four texels and interpolates: let one tex2D per "
-                "sample do it.",
-                fetches),
-        at_least("bytes per sample read through a texture", {3.9}, "",
-                 "Let the texture unit do the interpolation: cudaFilterModeLinear, "
-                 "and tex2D in the kernel.",
-                 [](const counted &c) { return double(c.texture_bytes) / 4001; }),
-        // its place and the fetch; and what brings the image into an array
-        at_most("load requests per sample", {3.2}, "",
-                "Load only the place of the sample, and let one filtered fetch do the rest.",
-                [](const counted &c) { return 32 * memory_requests(c) / 4001; }),
-        lanes_at_work()};
-    race(sample_race(), gates);
 }

@@ -14,7 +14,6 @@
 #pragma once
 
 #include <cstddef>
-#include <vector_types.h> // float2
 
 // Properties of the current device.
 struct device_facts_t {
@@ -65,14 +64,3 @@ void small_sort(const float *in, float *out, int n);
 //   are the next `block` elements, and so on; the last piece may be shorter.
 // The lesson: threads of a block exchange data through shared memory.
 void reverse_blocks(float *data, int n, int block);
-
-// Samples an image between its pixels.
-//   image: height x width, row-major, at least one pixel; at, out: n each. The
-//   pixel in row r and column c has its centre at x = c, y = r, and the value
-//   image[r * width + c] / 255. out[i] is the bilinear interpolation of the
-//   four pixels around at[i]; outside, the pixels at the edge are repeated for
-//   ever. An error of 1/128 is allowed. A call frees the memory that it
-//   allocates, or keeps it for later calls, which then allocate no more.
-// The lesson: a texture does all that in one fetch.
-void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
-                     float *out, int n);

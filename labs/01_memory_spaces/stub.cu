@@ -131,33 +131,3 @@ void reverse_blocks(float *data, int n, int block)
     reverse_pieces<<<pieces(n, block), block_size>>>(data, n, block);
     check_launch("reverse_pieces");
 }
-
-static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
-{
-    // TODO 7 (sample_bilinear): out[i] must be the value that one tex2D<float>
-    // returns for at[i]. To the texture unit the centre of the first texel is at
-    // 0.5.
-}
-
-void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
-                     float *out, int n)
-{
-    if (n == 0) return;
-    cudaChannelFormatDesc texel = cudaCreateChannelDesc<unsigned char>();
-    cudaResourceDesc memory{};
-    memory.resType = cudaResourceTypeArray;
-    cudaArray_t &array = memory.res.array.array;
-    check(cudaMallocArray(&array, &texel, width, height), "cudaMallocArray");
-    check(cudaMemcpy2DToArray(array, 0, 0, image, width, width, height, cudaMemcpyDeviceToDevice),
-          "cudaMemcpy2DToArray");
-    cudaTextureDesc how{};
-    how.readMode = cudaReadModeNormalizedFloat; // a byte is a fraction of 255
-    // TODO 8 (sample_bilinear: between and outside): `how` must say that the
-    // texture interpolates linearly, and clamps both coordinates to the edges.
-    cudaTextureObject_t texture = 0;
-    check(cudaCreateTextureObject(&texture, &memory, &how, nullptr), "cudaCreateTextureObject");
-    sample<<<pieces(n, block_size), block_size>>>(texture, at, out, n);
-    check_launch("sample");
-    // TODO 9 (sample_bilinear: call after call): When the function returns, the
-    // kernel must have ended, the texture be destroyed and the array freed.
-}

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+using namespace grading;
+
 namespace {
 
 // Wrong sums over the image, of which `pixel(r, c)` is what a wrong version takes for the pixel in
@@ -299,6 +301,14 @@ misconceptions wrong_filterings(const floats &image, const shape &s, const float
     return known;
 }
 
+floats product_of(const floats &row_filter, const floats &column_filter)
+{
+    floats product;
+    for (float y : column_filter)
+        for (float x : row_filter) product.push_back(x * y);
+    return product;
+}
+
 misconceptions wrong_products(const floats &image, const shape &s, const floats &row_filter,
                               const floats &column_filter, const floats &product, int radius)
 {
@@ -361,4 +371,69 @@ void add_of_fractions(misconceptions &known, const floats &out)
                          });
                          return fraction ? out : floats();
                      }});
+}
+
+constexpr double sample_tolerance = 1.0 / 128;
+static bool near_sample(float got, double want) { return std::abs(got - want) <= sample_tolerance; }
+
+// Says why samples are wrong: they are those of other points, or lie beyond one kind of edge;
+// empty: the cause is not known.
+static const char *why_wrong(const output<float> &got, const std::vector<double> &want,
+                             const bytes &image, int width, int height, const points &at)
+{
+    auto all = [&](auto like) {
+        for (std::size_t i = 0; i < want.size(); ++i)
+            if (!near_sample(got[i], like(i))) return false;
+        return true;
+    };
+    auto at_points = [&](auto move) {
+        points moved;
+        for (float2 p : at) moved.push_back(move(p));
+        std::vector<double> values = oracle::sample_bilinear(image, width, height, moved);
+        return all([&](std::size_t i) { return values[i]; });
+    };
+    if (at_points([](float2 p) { return float2{p.x - 0.5f, p.y - 0.5f}; }))
+        return "Everything is half a pixel off: to the texture unit the centre of the first texel "
+               "is at 0.5, to this contract at 0.";
+    if (at_points([](float2 p) { return float2{std::floor(p.x + 0.5f), std::floor(p.y + 0.5f)}; }))
+        return "These are the nearest pixels: cudaFilterModeLinear interpolates between the four "
+               "around the point.";
+    // Counts the wrong samples inside the image, to its left or right, and above or below it.
+    auto beyond = [](float x, int size) { return x < 0 || x > float(size - 1); };
+    std::size_t inside = 0, aside = 0, above = 0, both = 0;
+    for (std::size_t i = 0; i < want.size(); ++i) {
+        if (near_sample(got[i], want[i])) continue;
+        bool in_x = beyond(at[i].x, width), in_y = beyond(at[i].y, height);
+        ++(in_x && in_y ? both : in_x ? aside : in_y ? above : inside);
+    }
+    if (inside > 0) return "";
+    if (aside > 0 && above == 0)
+        return "All wrong samples lie to the left or right of the image, where the pixels at its "
+               "edge are repeated: addressMode[0] is for x, and the edge is that of the texture's "
+               "array, which must be as wide as the image.";
+    if (above > 0 && aside == 0)
+        return "All wrong samples lie above or below the image, where the pixels at its edge are "
+               "repeated: addressMode[1] is for y, and the edge is that of the texture's array, "
+               "which must be as high as the image.";
+    return "All wrong samples lie outside the image, where the pixels at the edge are repeated for "
+           "ever: use cudaAddressModeClamp, in x and in y.";
+}
+
+void expect_samples(const output<float> &got, const bytes &image, int width, int height,
+                    const points &at)
+{
+    std::vector<double> want = oracle::sample_bilinear(image, width, height, at);
+    for (std::size_t i = 0; i < want.size(); ++i) {
+        if (near_sample(got[i], want[i])) continue;
+        std::string cause = why_wrong(got, want, image, width, height, at);
+        expect(false, verdict::WRONG_ANSWER,
+               "out[" + std::to_string(i) + "], sampled at x = " + show_element(at[i].x) +
+                   ", y = " + show_element(at[i].y) + ", is " + show_element(got[i]) +
+                   ", and should be " + show_element(float(want[i])) + ", give or take 1/128." +
+                   (cause.empty() ? "" : " " + cause),
+               cause.empty()
+                   ? "Which four pixels are around that point, and how near is it to each?"
+                   : "What does the texture's description say about it, and which "
+                     "coordinates does the kernel pass?");
+    }
 }

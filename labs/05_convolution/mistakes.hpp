@@ -2,12 +2,15 @@
 #pragma once
 
 #include "grader/grading.hpp"
+#include "lab.hpp"
 #include "oracle.hpp"
 
 #include <cstddef>
 #include <vector>
 
 using floats = std::vector<float>;
+using bytes = std::vector<unsigned char>;
+using points = std::vector<float2>;
 using oracle::border;
 
 struct shape {
@@ -22,7 +25,9 @@ using misconceptions = std::vector<grading::misconception<float>>;
 misconceptions wrong_filterings(const floats &image, const shape &s, const floats &filter,
                                 int radius, border beyond);
 
-// `product` is the filter that the two others make.
+// Returns the filter that two others make, which is d x d.
+floats product_of(const floats &row_filter, const floats &column_filter);
+// `product` is product_of the two filters.
 misconceptions wrong_products(const floats &image, const shape &s, const floats &row_filter,
                               const floats &column_filter, const floats &product, int radius);
 
@@ -32,3 +37,8 @@ void add_of_fractions(misconceptions &known, const floats &out);
 // What is wrong when a call uses the filter of the one before, which had as many elements.
 void add_of_filter_before(misconceptions &known, const floats &image, const shape &s,
                           const floats &filter, int radius, border beyond);
+
+// Ends the case unless `got` are the samples of the image at these points, with the error that
+// lab.hpp allows.
+void expect_samples(const grading::output<float> &got, const bytes &image, int width, int height,
+                    const points &at);

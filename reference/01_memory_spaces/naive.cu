@@ -140,31 +140,3 @@ void reverse_blocks(float *data, int n, int block)
     swap_ends<<<(n + block - 1) / block, block_size>>>(data, n, block);
     check_launch("swap_ends");
 }
-
-static __device__ float pixel(const unsigned char *image, int width, int height, float x, float y)
-{
-    int col = static_cast<int>(fminf(fmaxf(x, 0), width - 1));
-    int row = static_cast<int>(fminf(fmaxf(y, 0), height - 1));
-    return image[row * width + col] / 255.0f;
-}
-
-static __global__ void sample(const unsigned char *image, int width, int height, const float2 *at,
-                              float *out, int n)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i >= n) return;
-    float x = floorf(at[i].x), y = floorf(at[i].y), right = at[i].x - x, below = at[i].y - y;
-    float above_mean = (1 - right) * pixel(image, width, height, x, y) +
-                       right * pixel(image, width, height, x + 1, y);
-    float below_mean = (1 - right) * pixel(image, width, height, x, y + 1) +
-                       right * pixel(image, width, height, x + 1, y + 1);
-    out[i] = (1 - below) * above_mean + below * below_mean;
-}
-
-void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
-                     float *out, int n)
-{
-    if (n == 0) return;
-    sample<<<blocks_for(n), block_size>>>(image, width, height, at, out, n);
-    check_launch("sample");
-}

@@ -20,7 +20,4 @@ std::vector<float> small_sort(const std::vector<float> &in);
 
 std::vector<float> reverse_blocks(const std::vector<float> &data, int block);
 
-std::vector<double> sample_bilinear(const bytes &image, int width, int height,
-                                    const std::vector<float2> &at);
-
 } // namespace oracle

@@ -43,13 +43,3 @@ TEST_CASE("oracle: pieces are reversed each by itself, also the last")
     CHECK(oracle::reverse_blocks({1, 2}, 1) == floats{1, 2});
     CHECK(oracle::reverse_blocks({1, 2}, 1000) == floats{2, 1});
 }
-
-TEST_CASE("oracle: samples are means of four pixels, and edges go on")
-{
-    oracle::bytes image = {0, 51, 102, 255}; // two rows, two columns
-    doubles out = oracle::sample_bilinear(
-        image, 2, 2, {{0, 0}, {1, 1}, {0.5f, 0}, {0, 0.25f}, {0.5f, 0.5f}, {-7, 0.5f}, {9, 9}});
-    for (auto [i, want] :
-         {std::pair{0, 0.0}, {1, 1.0}, {2, 0.1}, {3, 0.1}, {4, 0.4}, {5, 0.2}, {6, 1.0}})
-        CHECK(out[std::size_t(i)] == doctest::Approx(want));
-}

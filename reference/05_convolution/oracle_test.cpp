@@ -3,6 +3,7 @@
 
 #include "oracle.hpp"
 
+#include <utility>
 #include <vector>
 
 using floats = std::vector<float>;
@@ -52,4 +53,14 @@ TEST_CASE("oracle: a separable filter is the product of its two")
     CHECK(two.magnitudes == one.magnitudes);
     CHECK(oracle::row_of_convolve_separable(image, 2, 3, row, column, 1, 1) ==
           doubles(one.values.begin() + 3, one.values.end()));
+}
+
+TEST_CASE("oracle: samples are means of four pixels, and edges go on")
+{
+    std::vector<unsigned char> bytes = {0, 51, 102, 255}; // two rows, two columns
+    doubles out = oracle::sample_bilinear(
+        bytes, 2, 2, {{0, 0}, {1, 1}, {0.5f, 0}, {0, 0.25f}, {0.5f, 0.5f}, {-7, 0.5f}, {9, 9}});
+    for (auto [i, want] :
+         {std::pair{0, 0.0}, {1, 1.0}, {2, 0.1}, {3, 0.1}, {4, 0.4}, {5, 0.2}, {6, 1.0}})
+        CHECK(out[std::size_t(i)] == doctest::Approx(want));
 }

@@ -1,8 +1,8 @@
-// Lab 01, rung 1: memories that kernels only read.
+// Lab 01, rung 1: a memory that kernels only read.
 //
-// New: the coefficients in constant memory, which gives one address a moment to all lanes; the
-// image in a texture, which clamps, filters and scales as it reads.
-// Unchanged: device_facts, add_to_global, follow, small_sort, reverse_blocks.
+// New: the coefficients in constant memory, which gives one address at a time to all lanes. A
+// thread has four elements, whose sums are in registers and share each coefficient that is loaded
+// (thread coarsening). Unchanged: device_facts, add_to_global, follow, small_sort, reverse_blocks.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -14,13 +14,27 @@ static int blocks_for(int threads) { return (threads + block_size - 1) / block_s
 
 static __constant__ float coefficients[most_coefficients];
 
+constexpr int per_thread = 4; // elements of a polynomial
+
+// A coefficient is loaded once for all elements of a thread.
 static __global__ void evaluate(const float *x, float *y, int n, int degree)
 {
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i >= n) return;
-    float sum = coefficients[degree];
-    for (int k = degree - 1; k >= 0; --k) sum = sum * x[i] + coefficients[k];
-    y[i] = sum;
+    int first = blockIdx.x * block_size * per_thread + threadIdx.x;
+    float at[per_thread], sum[per_thread];
+#pragma unroll
+    for (int j = 0; j < per_thread; ++j) {
+        int i = first + j * block_size;
+        at[j] = i < n ? x[i] : 0;
+        sum[j] = coefficients[degree];
+    }
+    for (int k = degree - 1; k >= 0; --k) {
+        float c = coefficients[k];
+#pragma unroll
+        for (int j = 0; j < per_thread; ++j) sum[j] = sum[j] * at[j] + c;
+    }
+#pragma unroll
+    for (int j = 0; j < per_thread; ++j)
+        if (int i = first + j * block_size; i < n) y[i] = sum[j];
 }
 
 void polynomial(const float *x, float *y, int n, const float *coefficients_host, int degree)
@@ -28,36 +42,6 @@ void polynomial(const float *x, float *y, int n, const float *coefficients_host,
     if (n == 0) return;
     check(cudaMemcpyToSymbol(coefficients, coefficients_host, sizeof(float) * (degree + 1)),
           "cudaMemcpyToSymbol");
-    evaluate<<<blocks_for(n), block_size>>>(x, y, n, degree);
+    evaluate<<<blocks_for((n + per_thread - 1) / per_thread), block_size>>>(x, y, n, degree);
     check_launch("evaluate");
-}
-
-static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    // To the texture unit the centre of the first texel is at 0.5.
-    if (i < n) out[i] = tex2D<float>(texture, at[i].x + 0.5f, at[i].y + 0.5f);
-}
-
-void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
-                     float *out, int n)
-{
-    if (n == 0) return;
-    cudaChannelFormatDesc texel = cudaCreateChannelDesc<unsigned char>();
-    cudaResourceDesc memory{};
-    memory.resType = cudaResourceTypeArray;
-    check(cudaMallocArray(&memory.res.array.array, &texel, width, height), "cudaMallocArray");
-    check(cudaMemcpy2DToArrayAsync(memory.res.array.array, 0, 0, image, width, width, height,
-                                   cudaMemcpyDeviceToDevice),
-          "cudaMemcpy2DToArrayAsync");
-    cudaTextureDesc how{};
-    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
-    how.filterMode = cudaFilterModeLinear;
-    how.readMode = cudaReadModeNormalizedFloat;
-    cudaTextureObject_t texture = 0;
-    check(cudaCreateTextureObject(&texture, &memory, &how, nullptr), "cudaCreateTextureObject");
-    sample<<<blocks_for(n), block_size>>>(texture, at, out, n);
-    check(cudaDeviceSynchronize(), "sample"); // the texture must outlive it
-    check(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
-    check(cudaFreeArray(memory.res.array.array), "cudaFreeArray");
 }

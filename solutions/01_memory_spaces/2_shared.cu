@@ -2,7 +2,7 @@
 //
 // New: `table`, in which each lane of a walk reads an address of its own; `before`, by which the
 // threads of a block exchange what they have read, with a barrier between.
-// Unchanged: device_facts, add_to_global, polynomial, small_sort, sample_bilinear.
+// Unchanged: device_facts, add_to_global, polynomial, small_sort.
 #include "../check.hpp"
 #include "lab.hpp"
 

@@ -1,9 +1,8 @@
 // Lab 01, rung 3: registers.
 //
 // New: odd-even transposition sort (Knuth, volume 3) in place of insertion, so that no index
-// depends on data and the run stays in registers; four elements of a polynomial per thread, which
-// share each coefficient that is loaded (thread coarsening).
-// Unchanged: device_facts, add_to_global, follow, reverse_blocks, sample_bilinear.
+// depends on data and the run stays in registers.
+// Unchanged: device_facts, add_to_global, polynomial, follow, reverse_blocks.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -12,40 +11,6 @@
 constexpr int block_size = 256;
 
 static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
-
-static __constant__ float coefficients[most_coefficients];
-
-constexpr int per_thread = 4; // elements of a polynomial
-
-// A coefficient is loaded once for all elements of a thread.
-static __global__ void evaluate(const float *x, float *y, int n, int degree)
-{
-    int first = blockIdx.x * block_size * per_thread + threadIdx.x;
-    float at[per_thread], sum[per_thread];
-#pragma unroll
-    for (int j = 0; j < per_thread; ++j) {
-        int i = first + j * block_size;
-        at[j] = i < n ? x[i] : 0;
-        sum[j] = coefficients[degree];
-    }
-    for (int k = degree - 1; k >= 0; --k) {
-        float c = coefficients[k];
-#pragma unroll
-        for (int j = 0; j < per_thread; ++j) sum[j] = sum[j] * at[j] + c;
-    }
-#pragma unroll
-    for (int j = 0; j < per_thread; ++j)
-        if (int i = first + j * block_size; i < n) y[i] = sum[j];
-}
-
-void polynomial(const float *x, float *y, int n, const float *coefficients_host, int degree)
-{
-    if (n == 0) return;
-    check(cudaMemcpyToSymbol(coefficients, coefficients_host, sizeof(float) * (degree + 1)),
-          "cudaMemcpyToSymbol");
-    evaluate<<<blocks_for((n + per_thread - 1) / per_thread), block_size>>>(x, y, n, degree);
-    check_launch("evaluate");
-}
 
 // In shared memory a run takes 17 floats, so that 32 lanes, each in its own run, find their
 // elements in 32 banks.

@@ -167,33 +167,3 @@ void reverse_blocks(float *data, int n, int block)
     reverse_pieces<<<pieces(n, block), block_size>>>(data, n, block);
     check_launch("reverse_pieces");
 }
-
-static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i < n) out[i] = tex2D<float>(texture, at[i].x + 0.5f, at[i].y + 0.5f);
-}
-
-void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
-                     float *out, int n)
-{
-    if (n == 0) return;
-    cudaChannelFormatDesc texel = cudaCreateChannelDesc<unsigned char>();
-    cudaResourceDesc memory{};
-    memory.resType = cudaResourceTypeArray;
-    cudaArray_t &array = memory.res.array.array;
-    check(cudaMallocArray(&array, &texel, width, height), "cudaMallocArray");
-    check(cudaMemcpy2DToArray(array, 0, 0, image, width, width, height, cudaMemcpyDeviceToDevice),
-          "cudaMemcpy2DToArray");
-    cudaTextureDesc how{};
-    how.readMode = cudaReadModeNormalizedFloat; // a byte is a fraction of 255
-    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
-    how.filterMode = cudaFilterModeLinear;
-    cudaTextureObject_t texture = 0;
-    check(cudaCreateTextureObject(&texture, &memory, &how, nullptr), "cudaCreateTextureObject");
-    sample<<<pieces(n, block_size), block_size>>>(texture, at, out, n);
-    check_launch("sample");
-    check(cudaDeviceSynchronize(), "sample");
-    check(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
-    check(cudaFreeArray(array), "cudaFreeArray");
-}

@@ -207,35 +207,3 @@ void reverse_blocks(float *data, int n, int block)
     reverse_pieces<<<pieces(n, span), block_size>>>(data, n, block, span);
     check_launch("reverse_pieces");
 }
-
-constexpr int tile = 64; // a thread has 16 loads on their way; with a tile of 32 it has 4
-
-static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    // To the texture unit the centre of the first texel is at 0.5.
-    if (i < n) out[i] = tex2D<float>(texture, at[i].x + 0.5f, at[i].y + 0.5f);
-}
-
-void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
-                     float *out, int n)
-{
-    if (n == 0) return;
-    cudaChannelFormatDesc texel = cudaCreateChannelDesc<unsigned char>();
-    cudaResourceDesc memory{};
-    memory.resType = cudaResourceTypeArray;
-    check(cudaMallocArray(&memory.res.array.array, &texel, width, height), "cudaMallocArray");
-    check(cudaMemcpy2DToArrayAsync(memory.res.array.array, 0, 0, image, width, width, height,
-                                   cudaMemcpyDeviceToDevice),
-          "cudaMemcpy2DToArrayAsync");
-    cudaTextureDesc how{};
-    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
-    how.filterMode = cudaFilterModeLinear;
-    how.readMode = cudaReadModeNormalizedFloat;
-    cudaTextureObject_t texture = 0;
-    check(cudaCreateTextureObject(&texture, &memory, &how, nullptr), "cudaCreateTextureObject");
-    sample<<<pieces(n, block_size), block_size>>>(texture, at, out, n);
-    check(cudaDeviceSynchronize(), "sample"); // the texture must outlive it
-    check(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
-    check(cudaFreeArray(memory.res.array.array), "cudaFreeArray");
-}

@@ -1,7 +1,8 @@
-// Lab 05, rung 1: the filter in constant memory, which hands one element to all lanes of a warp at
-// once.
+// Lab 05, rung 1: memories that kernels only read. Constant memory hands one element of the filter
+// to all lanes of a warp at once; a texture interpolates as it reads.
 //
-// New: __constant__ in place of __device__. By itself it does not help: see the handout.
+// New: __constant__ in place of __device__, which by itself does not help: see the handout. A
+// texture on a CUDA array in sample_bilinear, which clamps, filters and scales.
 // Unchanged: convolve_separable.
 #include "../check.hpp"
 #include "lab.hpp"
@@ -58,4 +59,36 @@ void convolve_clamped(const float *image, float *out, int rows, int cols, const 
                       int radius)
 {
     filter<true>(image, out, rows, cols, filter_host, radius);
+}
+
+constexpr int samplers = 256; // threads per block
+
+static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
+{
+    int i = blockIdx.x * samplers + threadIdx.x;
+    // To the texture unit the centre of the first texel is at 0.5.
+    if (i < n) out[i] = tex2D<float>(texture, at[i].x + 0.5f, at[i].y + 0.5f);
+}
+
+void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
+                     float *out, int n)
+{
+    if (n == 0) return;
+    cudaChannelFormatDesc texel = cudaCreateChannelDesc<unsigned char>();
+    cudaResourceDesc memory{};
+    memory.resType = cudaResourceTypeArray;
+    check(cudaMallocArray(&memory.res.array.array, &texel, width, height), "cudaMallocArray");
+    check(cudaMemcpy2DToArrayAsync(memory.res.array.array, 0, 0, image, width, width, height,
+                                   cudaMemcpyDeviceToDevice),
+          "cudaMemcpy2DToArrayAsync");
+    cudaTextureDesc how{};
+    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
+    how.filterMode = cudaFilterModeLinear;
+    how.readMode = cudaReadModeNormalizedFloat;
+    cudaTextureObject_t texture = 0;
+    check(cudaCreateTextureObject(&texture, &memory, &how, nullptr), "cudaCreateTextureObject");
+    sample<<<pieces(n, samplers), samplers>>>(texture, at, out, n);
+    check(cudaDeviceSynchronize(), "sample"); // the texture must outlive it
+    check(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
+    check(cudaFreeArray(memory.res.array.array), "cudaFreeArray");
 }

@@ -2,7 +2,7 @@
 //
 // New: the table `tile`. What lies beyond the image is decided there, once a pixel, and not once a
 // term.
-// Unchanged: convolve_separable.
+// Unchanged: convolve_separable, sample_bilinear.
 #include "../check.hpp"
 #include "lab.hpp"
 

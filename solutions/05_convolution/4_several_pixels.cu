@@ -2,7 +2,7 @@
 // takes from shared memory it makes 72 multiply-adds, at radius 4, and not 16.
 //
 // New: sums[own] in place of a sum; the tile is as much taller.
-// Unchanged: convolve_separable.
+// Unchanged: convolve_separable, sample_bilinear.
 #include "../check.hpp"
 #include "lab.hpp"
 

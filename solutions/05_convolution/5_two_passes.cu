@@ -2,7 +2,7 @@
 // columns: 34 multiply-adds a pixel in place of 289, at radius 8.
 //
 // New: filter_rows and filter_columns, with the image between them in scratch.
-// Unchanged: convolve, convolve_clamped.
+// Unchanged: convolve, convolve_clamped, sample_bilinear.
 #include "../check.hpp"
 #include "lab.hpp"
 

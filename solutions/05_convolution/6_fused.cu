@@ -3,7 +3,7 @@
 //
 // New: filter_both in place of two kernels. Its price: the rows of the halo are filtered by both of
 // the blocks that need them.
-// Unchanged: convolve, convolve_clamped.
+// Unchanged: convolve, convolve_clamped, sample_bilinear.
 #include "../check.hpp"
 #include "lab.hpp"
 

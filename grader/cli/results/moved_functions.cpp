@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <vector>
 
@@ -34,8 +35,10 @@ std::string moved_words(const toolchain &t, const lab &l, const std::string &sou
             by_lab[to].push_back(function);
     std::string text;
     std::vector<std::string> stubs;
+    std::size_t moved = 0;
     for (const auto &[to, functions] : by_lab) {
         const bool one = functions.size() == 1;
+        moved += functions.size();
         text += fmt::format("{} {} lab {} now. ", joined_words(functions),
                             one ? "is a function of" : "are functions of", number_of(to));
         lab other;
@@ -43,8 +46,8 @@ std::string moved_words(const toolchain &t, const lab &l, const std::string &sou
         stubs.push_back(t.shown(t.stub(other)));
     }
     if (text.empty()) return {};
-    return text +
-           fmt::format("Here they do not count: copy what you wrote to {}.", joined_words(stubs));
+    return text + fmt::format("Here {} not count: copy what you wrote to {}.",
+                              moved == 1 ? "it does" : "they do", joined_words(stubs));
 }
 
 } // namespace cli

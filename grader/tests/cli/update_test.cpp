@@ -123,8 +123,12 @@ TEST_CASE("a function that moved to another lab is named, with the lab that has 
     l.moved = {{"scale_host", "14_other"}, {"unknown", "14_other"}};
     const std::string said =
         moved_words(e.newer.tools, l, "void scale() {}\nvoid scale_host(float *x)\n{\n}\n");
-    CHECK(said == "scale_host is a function of lab 14 now. Here they do not count: copy what you "
+    CHECK(said == "scale_host is a function of lab 14 now. Here it does not count: copy what you "
                   "wrote to labs/14_other/stub.cu.");
+    CHECK(
+        moved_words(e.newer.tools, l, "void unknown() {}\nvoid scale_host() {}\n") ==
+        "scale_host and unknown are functions of lab 14 now. Here they do not count: copy what you "
+        "wrote to labs/14_other/stub.cu.");
     CHECK(moved_words(e.newer.tools, l, "void scale() { scale_host(); }\n").empty());
     l.moved.clear();
     CHECK(moved_words(e.newer.tools, l, "void scale_host() {}\n").empty());

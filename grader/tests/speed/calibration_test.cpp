@@ -263,7 +263,12 @@ TEST_CASE("a contract's hash does not depend on functions that are not timed")
 {
     const std::string header = "void scale(float *a, int n);\n", naive = "int x;\n",
                       quiz = "int quiz(int n);\n", line = "\n// --- Not timed ---\n";
+    const std::string answer = "int quiz(int n) { return n; }\n";
     CHECK(contract_hash(header + line + quiz, naive) == contract_hash(header, naive));
+    CHECK(contract_hash(header + line + quiz, naive + line + answer) ==
+          contract_hash(header, naive));
+    CHECK(contract_hash(header, naive + answer) != contract_hash(header, naive));
+    CHECK(contract_hash(header, line + naive) != contract_hash(header, naive));
     CHECK(contract_hash(header + quiz, naive) != contract_hash(header, naive));
     CHECK(contract_hash(line + header, naive) != contract_hash(header, naive));
 }

@@ -1,5 +1,5 @@
 // Right: C++20: a constexpr Batcher network unrolled by an index sequence, a kernel a degree from a
-// table of templates, RAII for arrays and textures, atomic_ref.
+// table of templates, RAII, atomic_ref.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -138,68 +138,6 @@ __global__ void reverse_pieces(float *data, int n, int block)
 template <auto release> struct releaser {
     template <typename T> void operator()(T *what) const { release(what); }
 };
-using array_owner = std::unique_ptr<cudaArray, releaser<cudaFreeArray>>;
-
-class image_texture {
-public:
-    image_texture(const unsigned char *image, int width, int height)
-    {
-        cudaArray_t made;
-        cudaChannelFormatDesc texel = cudaCreateChannelDesc<unsigned char>();
-        check(cudaMallocArray(&made, &texel, width, height), "cudaMallocArray");
-        array_.reset(made);
-        check(cudaMemcpy2DToArrayAsync(made, 0, 0, image, width, width, height,
-                                       cudaMemcpyDeviceToDevice),
-              "cudaMemcpy2DToArrayAsync");
-        cudaResourceDesc where{.resType = cudaResourceTypeArray, .res{.array{.array = made}}};
-        cudaTextureDesc how{.addressMode{cudaAddressModeClamp, cudaAddressModeClamp},
-                            .filterMode = cudaFilterModeLinear,
-                            .readMode = cudaReadModeNormalizedFloat};
-        check(cudaCreateTextureObject(&object_, &where, &how, nullptr), "cudaCreateTextureObject");
-    }
-    image_texture(const image_texture &) = delete;
-    ~image_texture()
-    {
-        cudaDeviceSynchronize(); // also where an exception ends us
-        cudaDestroyTextureObject(object_);
-    }
-    operator cudaTextureObject_t() const { return object_; }
-
-private:
-    array_owner array_;
-    cudaTextureObject_t object_ = 0;
-};
-
-__global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
-{
-    int i = my_number();
-    if (i >= n) return;
-    auto [x, y] = at[i];
-    out[i] = tex2D<float>(texture, x + 0.5f, y + 0.5f);
-}
-
-__global__ void sample_large(const unsigned char *image, int width, int height, const float2 *at,
-                             float *out, int n)
-{
-    int i = my_number();
-    if (i >= n) return;
-    struct place {
-        int low, high;
-        float part;
-        __device__ place(float at, int size)
-        {
-            float inside = fminf(fmaxf(at, 0.0f), size - 1);
-            low = min(static_cast<int>(inside), size - 1);
-            high = min(low + 1, size - 1);
-            part = inside - low;
-        }
-    } x(at[i].x, width), y(at[i].y, height);
-    auto mix = [](float a, float b, float part) { return a + (b - a) * part; };
-    auto along = [&](int row) {
-        return mix(image[row * width + x.low], image[row * width + x.high], x.part);
-    };
-    out[i] = mix(along(y.low), along(y.high), y.part) / 255;
-}
 
 } // namespace
 
@@ -260,20 +198,6 @@ void reverse_blocks(float *data, int n, int block)
     int wide = std::min(threads, blocks_for(block, 32) * 32);
     reverse_pieces<<<blocks_for(n, block), wide, block * sizeof(float)>>>(data, n, block);
     check_launch("reverse_pieces");
-}
-
-void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
-                     float *out, int n)
-{
-    if (n == 0) return;
-    if (width > 1 << 17 || height > 1 << 16) { // more than an array may have
-        sample_large<<<blocks_for(n), threads>>>(image, width, height, at, out, n);
-        check_launch("sample_large");
-        return;
-    }
-    image_texture texture(image, width, height);
-    sample<<<blocks_for(n), threads>>>(texture, at, out, n);
-    check_launch("sample");
 }
 
 using pinned = std::unique_ptr<float, releaser<cudaFreeHost>>;

@@ -1,4 +1,4 @@
-// Right: inline PTX for constant, shared, texture and asynchronous accesses; blocks of 160 threads.
+// Right: inline PTX for constant, shared and asynchronous accesses; blocks of 160 threads.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -198,72 +198,4 @@ void reverse_blocks(float *data, int n, int block)
     if (n == 0) return;
     reverse_pieces<<<(n - 1) / block + 1, threads, block * sizeof(float)>>>(data, n, block);
     check_launch("reverse_pieces");
-}
-
-__global__ static void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
-{
-    int i = number();
-    if (i >= n) return;
-    float x, y, r;
-    [[maybe_unused]] float g, b, a; // a texture hands out four, of which an image has one
-    asm volatile("ld.global.nc.v2.f32 {%0, %1}, [%2];" : "=f"(x), "=f"(y) : "l"(at + i));
-    asm volatile("tex.2d.v4.f32.f32 {%0, %1, %2, %3}, [%4, {%5, %6}];"
-                 : "=f"(r), "=f"(g), "=f"(b), "=f"(a)
-                 : "l"(texture), "f"(x + 0.5f), "f"(y + 0.5f));
-    out[i] = r;
-}
-
-__global__ static void sample_oversize(const unsigned char *image, int width, int height,
-                                       const float2 *at, float *out, int n)
-{
-    int i = number();
-    if (i >= n) return;
-    float x = fminf(fmaxf(at[i].x, 0.0f), width - 1.0f);
-    float y = fminf(fmaxf(at[i].y, 0.0f), height - 1.0f);
-    int x0 = min(__float2int_rd(x), width - 1), y0 = min(__float2int_rd(y), height - 1);
-    int right = x0 + 1 < width, below = y0 + 1 < height ? width : 0;
-    const unsigned char *p = image + y0 * width + x0;
-    float fx = x - x0, fy = y - y0;
-    out[i] = ((1 - fy) * ((1 - fx) * p[0] + fx * p[right]) +
-              fy * ((1 - fx) * p[below] + fx * p[below + right])) /
-             255.0f;
-}
-
-void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
-                     float *out, int n)
-{
-    if (n == 0) return;
-    if (width > 131072 || height > 65536) {
-        sample_oversize<<<grid_for(n), threads>>>(image, width, height, at, out, n);
-        check_launch("sample_oversize");
-        return;
-    }
-    // The last image's array and texture stay, for the next of the same size.
-    static cudaArray_t array = nullptr;
-    static cudaTextureObject_t texture = 0;
-    static int wide = 0, high = 0;
-    if (width != wide || height != high) {
-        if (array) {
-            check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); // somebody may read it yet
-            check(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
-            check(cudaFreeArray(array), "cudaFreeArray");
-            array = nullptr, wide = high = 0;
-        }
-        cudaChannelFormatDesc texel = cudaCreateChannelDesc<uchar1>();
-        check(cudaMallocArray(&array, &texel, width, height), "cudaMallocArray");
-        cudaResourceDesc where{};
-        where.resType = cudaResourceTypeArray;
-        where.res.array.array = array;
-        cudaTextureDesc how{};
-        how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
-        how.filterMode = cudaFilterModeLinear;
-        how.readMode = cudaReadModeNormalizedFloat;
-        check(cudaCreateTextureObject(&texture, &where, &how, nullptr), "cudaCreateTextureObject");
-        wide = width, high = height;
-    }
-    check(cudaMemcpy2DToArrayAsync(array, 0, 0, image, width, width, height,
-                                   cudaMemcpyDeviceToDevice),
-          "cudaMemcpy2DToArrayAsync");
-    sample<<<grid_for(n), threads>>>(texture, at, out, n);
-    check_launch("sample");
 }

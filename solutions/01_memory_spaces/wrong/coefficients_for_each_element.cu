@@ -32,4 +32,3 @@ void add_to_global(float, float *) {}
 void follow(const unsigned char *, const unsigned char *, unsigned char *, int, int) {}
 void small_sort(const float *, float *, int) {}
 void reverse_blocks(float *, int, int) {}
-void sample_bilinear(const unsigned char *, int, int, const float2 *, float *, int) {}

@@ -39,4 +39,3 @@ void add_to_global(float, float *) {}
 void polynomial(const float *, float *, int, const float *, int) {}
 void follow(const unsigned char *, const unsigned char *, unsigned char *, int, int) {}
 void reverse_blocks(float *, int, int) {}
-void sample_bilinear(const unsigned char *, int, int, const float2 *, float *, int) {}

@@ -35,4 +35,3 @@ void add_to_global(float, float *) {}
 void polynomial(const float *, float *, int, const float *, int) {}
 void small_sort(const float *, float *, int) {}
 void reverse_blocks(float *, int, int) {}
-void sample_bilinear(const unsigned char *, int, int, const float2 *, float *, int) {}

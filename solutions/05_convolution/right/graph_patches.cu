@@ -203,3 +203,63 @@ void convolve_separable(const float *image, float *out, int rows, int cols, cons
     if (rows > 0 && cols > 0)
         versions[std::max(radius - 1, 0) / 4](image, out, rows, cols, row, column, radius);
 }
+
+constexpr int samplers = 256; // threads per block
+
+template <typename... P, typename... A>
+static void launch_ex(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared, A... arguments)
+{
+    cudaLaunchConfig_t config{.gridDim = grid, .blockDim = block, .dynamicSmemBytes = shared};
+    check(cudaLaunchKernelEx(&config, kernel, P(arguments)...), "cudaLaunchKernelEx");
+}
+
+static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
+{
+    int i = blockIdx.x * samplers + threadIdx.x;
+    if (i < n) out[i] = tex2D<float>(texture, at[i].x + 0.5f, at[i].y + 0.5f);
+}
+static __global__ void sample_plain(const unsigned char *image, int width, int height,
+                                    const float2 *at, float *out, int n)
+{
+    int i = blockIdx.x * samplers + threadIdx.x;
+    if (i >= n) return;
+    float x = fminf(fmaxf(at[i].x, 0), width - 1), y = fminf(fmaxf(at[i].y, 0), height - 1),
+          sum = 0;
+    int column = min(int(x), width - 1), row = min(int(y), height - 1);
+    for (int r = row; r < min(row + 2, height); ++r)
+        for (int c = column; c < min(column + 2, width); ++c)
+            sum += image[r * width + c] * (1 - fabsf(x - c)) * (1 - fabsf(y - r));
+    out[i] = sum / 255;
+}
+
+void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
+                     float *out, int n)
+{
+    if (n == 0) return;
+    if (width > 131072 || height > 65536)
+        return launch_ex(sample_plain, (n - 1) / samplers + 1, samplers, 0, image, width, height,
+                         at, out, n);
+    cudaArray_t array;
+    cudaTextureObject_t texture;
+    cudaChannelFormatDesc texel = cudaCreateChannelDesc<unsigned char>();
+    check(cudaMalloc3DArray(&array, &texel, make_cudaExtent(width, height, 0)),
+          "cudaMalloc3DArray");
+    cudaMemcpy3DParms copy{};
+    copy.srcPtr = make_cudaPitchedPtr(const_cast<unsigned char *>(image), width, width, height);
+    copy.dstArray = array;
+    copy.extent = make_cudaExtent(width, height, 1);
+    copy.kind = cudaMemcpyDeviceToDevice;
+    check(cudaMemcpy3DAsync(&copy), "cudaMemcpy3DAsync");
+    cudaResourceDesc where{};
+    where.resType = cudaResourceTypeArray;
+    where.res.array.array = array;
+    cudaTextureDesc how{};
+    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
+    how.filterMode = cudaFilterModeLinear;
+    how.readMode = cudaReadModeNormalizedFloat;
+    check(cudaCreateTextureObject(&texture, &where, &how, nullptr), "cudaCreateTextureObject");
+    launch_ex(sample, (n - 1) / samplers + 1, samplers, 0, texture, at, out, n);
+    check(cudaStreamSynchronize(nullptr), "sample");
+    check(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
+    check(cudaFreeArray(array), "cudaFreeArray");
+}

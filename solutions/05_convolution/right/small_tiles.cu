@@ -134,3 +134,35 @@ void convolve_separable(const float *image, float *out, int rows, int cols,
     auto launch_it = radius <= 8 ? launch_twice<8> : launch_twice<16>;
     launch_it(image, out, rows, cols, row_filter_host, column_filter_host, radius);
 }
+
+constexpr int samplers = 256; // threads per block
+
+static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
+{
+    int i = blockIdx.x * samplers + threadIdx.x;
+    // To the texture unit the centre of the first texel is at 0.5.
+    if (i < n) out[i] = tex2D<float>(texture, at[i].x + 0.5f, at[i].y + 0.5f);
+}
+
+void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
+                     float *out, int n)
+{
+    if (n == 0) return;
+    cudaChannelFormatDesc texel = cudaCreateChannelDesc<unsigned char>();
+    cudaResourceDesc memory{};
+    memory.resType = cudaResourceTypeArray;
+    check(cudaMallocArray(&memory.res.array.array, &texel, width, height), "cudaMallocArray");
+    check(cudaMemcpy2DToArrayAsync(memory.res.array.array, 0, 0, image, width, width, height,
+                                   cudaMemcpyDeviceToDevice),
+          "cudaMemcpy2DToArrayAsync");
+    cudaTextureDesc how{};
+    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
+    how.filterMode = cudaFilterModeLinear;
+    how.readMode = cudaReadModeNormalizedFloat;
+    cudaTextureObject_t texture = 0;
+    check(cudaCreateTextureObject(&texture, &memory, &how, nullptr), "cudaCreateTextureObject");
+    sample<<<(n - 1) / samplers + 1, samplers>>>(texture, at, out, n);
+    check(cudaDeviceSynchronize(), "sample"); // the texture must outlive it
+    check(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
+    check(cudaFreeArray(memory.res.array.array), "cudaFreeArray");
+}

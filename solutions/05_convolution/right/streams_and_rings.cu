@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <concepts>
+#include <stdexcept>
+#include <string>
+#include <thread>
 
 namespace cg = cooperative_groups;
 
@@ -197,4 +200,85 @@ void convolve_separable(const float *image, float *out, int rows, int cols, cons
                         const float *column, int radius, void *)
 {
     (radius <= 8 ? run_product<8> : run_product<16>)({image, rows, cols}, out, row, column, radius);
+}
+
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        if (cudaError_t error = (call))                                                            \
+            throw std::runtime_error(std::string(#call) + ": " + cudaGetErrorString(error));       \
+    } while (false)
+
+constexpr int samplers = 192; // threads per block
+
+static int sampler_blocks(int n) { return (n - 1) / samplers + 1; }
+static __device__ int sampler_number() { return blockIdx.x * blockDim.x + threadIdx.x; }
+
+// Blocking streams, which wait for the default stream, and for which it waits.
+static cudaStream_t sampler_stream(int which)
+{
+    static cudaStream_t streams[2];
+    if (!streams[which]) TRY(cudaStreamCreate(&streams[which]));
+    return streams[which];
+}
+
+static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
+{
+    if (sampler_number() < n)
+        out[sampler_number()] =
+            tex2D<float>(texture, at[sampler_number()].x + .5f, at[sampler_number()].y + .5f);
+}
+
+static __global__ void sample_loads(const unsigned char *image, int width, int height,
+                                    const float2 *at, float *out, int n)
+{
+    if (sampler_number() >= n) return;
+    float x = fmaxf(0, fminf(at[sampler_number()].x, width - 1)),
+          y = fmaxf(0, fminf(at[sampler_number()].y, height - 1));
+    int l = min((int)x, width - 1), t = min((int)y, height - 1);
+    int r = min(l + 1, width - 1), b = min(t + 1, height - 1);
+    const unsigned char *top = image + t * width, *bottom = image + b * width;
+    float upper = top[l] + (x - l) * (top[r] - top[l]);
+    float lower = bottom[l] + (x - l) * (bottom[r] - bottom[l]);
+    out[sampler_number()] = (upper + (y - t) * (lower - upper)) / 255;
+}
+
+void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
+                     float *out, int n)
+{
+    if (n == 0) return;
+    if (width > 131072 || height > 65536) { // no array is as large
+        sample_loads<<<sampler_blocks(n), samplers>>>(image, width, height, at, out, n);
+        TRY(cudaPeekAtLastError());
+        return;
+    }
+    cudaResourceDesc where = {};
+    cudaTextureDesc how = {};
+    cudaTextureObject_t texture;
+    cudaChannelFormatDesc texel = {8, 0, 0, 0, cudaChannelFormatKindUnsigned};
+    where.resType = cudaResourceTypeArray;
+    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
+    how.filterMode = cudaFilterModeLinear;
+    how.readMode = cudaReadModeNormalizedFloat;
+    TRY(cudaMallocArray(&where.res.array.array, &texel, width, height));
+    TRY(cudaMemcpy2DToArray(where.res.array.array, 0, 0, image, width, width, height,
+                            cudaMemcpyDefault));
+    TRY(cudaCreateTextureObject(&texture, &where, &how, nullptr));
+    // Two host threads launch a half each, in streams of their own.
+    cudaStream_t streams[2] = {sampler_stream(0), sampler_stream(1)};
+    cudaError_t errors[2] = {};
+    auto half = [&](int h) {
+        int from = h ? n / 2 : 0, to = h ? n : n / 2;
+        if (from < to)
+            sample<<<sampler_blocks(to - from), samplers, 0, streams[h]>>>(texture, at + from,
+                                                                           out + from, to - from);
+        errors[h] = cudaGetLastError();
+        if (!errors[h]) errors[h] = cudaStreamSynchronize(streams[h]);
+    };
+    std::thread other(half, 1);
+    half(0);
+    other.join();
+    TRY(cudaDestroyTextureObject(texture));
+    TRY(cudaFreeArray(where.res.array.array));
+    TRY(errors[0]);
+    TRY(errors[1]);
 }

@@ -5,6 +5,8 @@
 
 #include <cuda_runtime.h>
 
+#include <memory>
+
 constexpr int wide = 64, high = 32, block_rows = 8, per_thread = high / block_rows;
 constexpr dim3 block(wide, block_rows);
 
@@ -170,4 +172,90 @@ void convolve_separable(const float *image, float *out, int rows, int cols,
     check(cudaMemcpyToSymbol(column_taps, column_filter_host, bytes), "the column filter");
     filter_product<<<blocks_for(rows, cols), block>>>({image, rows, cols}, out, rows, cols, radius);
     check_launch("filter_product");
+}
+
+namespace {
+
+constexpr int samplers = 256; // threads per block
+
+template <auto release> struct releaser {
+    template <typename T> void operator()(T *what) const { release(what); }
+};
+using array_owner = std::unique_ptr<cudaArray, releaser<cudaFreeArray>>;
+
+class sampled_image {
+public:
+    sampled_image(const unsigned char *image, int width, int height)
+    {
+        cudaArray_t made;
+        cudaChannelFormatDesc texel = cudaCreateChannelDesc<unsigned char>();
+        check(cudaMallocArray(&made, &texel, width, height), "cudaMallocArray");
+        array_.reset(made);
+        check(cudaMemcpy2DToArrayAsync(made, 0, 0, image, width, width, height,
+                                       cudaMemcpyDeviceToDevice),
+              "cudaMemcpy2DToArrayAsync");
+        cudaResourceDesc where{.resType = cudaResourceTypeArray, .res{.array{.array = made}}};
+        cudaTextureDesc how{.addressMode{cudaAddressModeClamp, cudaAddressModeClamp},
+                            .filterMode = cudaFilterModeLinear,
+                            .readMode = cudaReadModeNormalizedFloat};
+        check(cudaCreateTextureObject(&object_, &where, &how, nullptr), "cudaCreateTextureObject");
+    }
+    sampled_image(const sampled_image &) = delete;
+    ~sampled_image()
+    {
+        cudaDeviceSynchronize(); // also where an exception ends us
+        cudaDestroyTextureObject(object_);
+    }
+    operator cudaTextureObject_t() const { return object_; }
+
+private:
+    array_owner array_;
+    cudaTextureObject_t object_ = 0;
+};
+
+__global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
+{
+    int i = blockIdx.x * samplers + threadIdx.x;
+    if (i >= n) return;
+    auto [x, y] = at[i];
+    out[i] = tex2D<float>(texture, x + 0.5f, y + 0.5f);
+}
+
+__global__ void sample_large(const unsigned char *image, int width, int height, const float2 *at,
+                             float *out, int n)
+{
+    int i = blockIdx.x * samplers + threadIdx.x;
+    if (i >= n) return;
+    struct place {
+        int low, high;
+        float part;
+        __device__ place(float at, int size)
+        {
+            float inside = fminf(fmaxf(at, 0.0f), size - 1);
+            low = min(static_cast<int>(inside), size - 1);
+            high = min(low + 1, size - 1);
+            part = inside - low;
+        }
+    } x(at[i].x, width), y(at[i].y, height);
+    auto mix = [](float a, float b, float part) { return a + (b - a) * part; };
+    auto along = [&](int row) {
+        return mix(image[row * width + x.low], image[row * width + x.high], x.part);
+    };
+    out[i] = mix(along(y.low), along(y.high), y.part) / 255;
+}
+
+} // namespace
+
+void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
+                     float *out, int n)
+{
+    if (n == 0) return;
+    if (width > 1 << 17 || height > 1 << 16) { // more than an array may have
+        sample_large<<<(n - 1) / samplers + 1, samplers>>>(image, width, height, at, out, n);
+        check_launch("sample_large");
+        return;
+    }
+    sampled_image texture(image, width, height);
+    sample<<<(n - 1) / samplers + 1, samplers>>>(texture, at, out, n);
+    check_launch("sample");
 }

@@ -4,6 +4,7 @@
 #include "../check.hpp"
 #include "lab.hpp"
 
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -126,4 +127,55 @@ void convolve_separable(const float *image, float *out, int rows, int cols,
     else
         launch<false>(image, out, rows, cols,
                       product<16>(row_filter_host, column_filter_host, radius));
+}
+
+constexpr int samplers = 128; // threads per block
+
+__global__ static void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
+{
+    int i = cooperative_groups::this_grid().thread_rank();
+    if (i < n) out[i] = tex2D<float>(texture, at[i].x + 0.5f, at[i].y + 0.5f);
+}
+
+// An image wider or higher than a CUDA array can be: both ways by hand.
+__global__ static void sample_huge(const unsigned char *image, int width, int height,
+                                   const float2 *at, float *out, int n)
+{
+    int i = cooperative_groups::this_grid().thread_rank();
+    if (i >= n) return;
+    float x = fminf(fmaxf(at[i].x, 0), width - 1), y = fminf(fmaxf(at[i].y, 0), height - 1);
+    int x0 = min(int(x), width - 1), y0 = min(int(y), height - 1), sum = 0;
+    int fx = lrintf((x - x0) * 256), fy = lrintf((y - y0) * 256); // as a texture weighs
+    for (int k = 0; k < 4; ++k) {
+        int px = min(x0 + k % 2, width - 1), py = min(y0 + k / 2, height - 1);
+        sum += image[py * width + px] * (k % 2 ? fx : 256 - fx) * (k / 2 ? fy : 256 - fy);
+    }
+    out[i] = sum / (65536 * 255.0f);
+}
+
+void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
+                     float *out, int n)
+{
+    if (n == 0) return;
+    if (width > 131072 || height > 65536) {
+        sample_huge<<<(n - 1) / samplers + 1, samplers>>>(image, width, height, at, out, n);
+        return check_launch("sample_huge");
+    }
+    cudaArray_t array;
+    auto texel = cudaCreateChannelDesc<unsigned char>();
+    check(cudaMallocArray(&array, &texel, width, height), "cudaMallocArray");
+    check(cudaMemcpy2DToArray(array, 0, 0, image, width, width, height, cudaMemcpyDeviceToDevice),
+          "cudaMemcpy2DToArray");
+    cudaResourceDesc where{.resType = cudaResourceTypeArray, .res = {.array = {array}}};
+    cudaTextureDesc how{};
+    std::fill_n(how.addressMode, 3, cudaAddressModeClamp);
+    how.filterMode = cudaFilterModeLinear;
+    how.readMode = cudaReadModeNormalizedFloat;
+    cudaTextureObject_t texture;
+    check(cudaCreateTextureObject(&texture, &where, &how, nullptr), "cudaCreateTextureObject");
+    sample<<<(n - 1) / samplers + 1, samplers>>>(texture, at, out, n);
+    check_launch("sample");
+    check(cudaStreamSynchronize(nullptr), "sample");
+    check(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
+    check(cudaFreeArray(array), "cudaFreeArray");
 }

@@ -1,5 +1,4 @@
-// Right: work in two streams, host threads for samples, two chains per polynomial, macros that
-// throw.
+// Right: work in two streams, two chains per polynomial, macros that throw.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -7,7 +6,6 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
-#include <thread>
 
 #define TRY(call)                                                                                  \
     do {                                                                                           \
@@ -178,63 +176,4 @@ void reverse_blocks(float *data, int n, int block)
     if (n == 0) return;
     reverse_pieces<<<(n - 1) / block + 1, (block + 31) / 32 * 32>>>(data, n, block);
     LAUNCHED();
-}
-
-static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
-{
-    if (me() < n) out[me()] = tex2D<float>(texture, at[me()].x + .5f, at[me()].y + .5f);
-}
-
-static __global__ void sample_loads(const unsigned char *image, int width, int height,
-                                    const float2 *at, float *out, int n)
-{
-    if (me() >= n) return;
-    float x = fmaxf(0, fminf(at[me()].x, width - 1)), y = fmaxf(0, fminf(at[me()].y, height - 1));
-    int l = min((int)x, width - 1), t = min((int)y, height - 1);
-    int r = min(l + 1, width - 1), b = min(t + 1, height - 1);
-    const unsigned char *top = image + t * width, *bottom = image + b * width;
-    float upper = top[l] + (x - l) * (top[r] - top[l]);
-    float lower = bottom[l] + (x - l) * (bottom[r] - bottom[l]);
-    out[me()] = (upper + (y - t) * (lower - upper)) / 255;
-}
-
-void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
-                     float *out, int n)
-{
-    if (n == 0) return;
-    if (width > 131072 || height > 65536) { // no array is as large
-        sample_loads<<<GRID(n), BLOCK>>>(image, width, height, at, out, n);
-        LAUNCHED();
-        return;
-    }
-    cudaResourceDesc where = {};
-    cudaTextureDesc how = {};
-    cudaTextureObject_t texture;
-    cudaChannelFormatDesc texel = {8, 0, 0, 0, cudaChannelFormatKindUnsigned};
-    where.resType = cudaResourceTypeArray;
-    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
-    how.filterMode = cudaFilterModeLinear;
-    how.readMode = cudaReadModeNormalizedFloat;
-    TRY(cudaMallocArray(&where.res.array.array, &texel, width, height));
-    TRY(cudaMemcpy2DToArray(where.res.array.array, 0, 0, image, width, width, height,
-                            cudaMemcpyDefault));
-    TRY(cudaCreateTextureObject(&texture, &where, &how, nullptr));
-    // Two host threads launch a half each, in streams of their own.
-    cudaStream_t streams[2] = {side(0), side(1)};
-    cudaError_t errors[2] = {};
-    auto half = [&](int h) {
-        int from = h ? n / 2 : 0, to = h ? n : n / 2;
-        if (from < to)
-            sample<<<GRID(to - from), BLOCK, 0, streams[h]>>>(texture, at + from, out + from,
-                                                              to - from);
-        errors[h] = cudaGetLastError();
-        if (!errors[h]) errors[h] = cudaStreamSynchronize(streams[h]);
-    };
-    std::thread other(half, 1);
-    half(0);
-    other.join();
-    TRY(cudaDestroyTextureObject(texture));
-    TRY(cudaFreeArray(where.res.array.array));
-    TRY(errors[0]);
-    TRY(errors[1]);
 }

@@ -1,5 +1,4 @@
-// Right: grid-stride loops over 2 blocks per multiprocessor; follow squares its table; the image
-// lies in pitched memory that is kept and grows.
+// Right: grid-stride loops over 2 blocks per multiprocessor; follow squares its table.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -174,62 +173,4 @@ void reverse_blocks(float *data, int n, int block)
     if (n == 0 || block == 1) return;
     reverse_pieces<<<std::min((n - 1) / block + 1, 8 * fixed_grid()), block_size>>>(data, n, block);
     check_launch("reverse_pieces");
-}
-
-static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
-{
-    FOR_ALL(i, n) out[i] = tex2D<float>(texture, at[i].x + 0.5f, at[i].y + 0.5f);
-}
-
-// For images that no texture can hold.
-static __global__ void sample_by_hand(const unsigned char *image, int width, int height,
-                                      const float2 *at, float *out, int n)
-{
-    FOR_ALL(i, n)
-    {
-        float x = fminf(fmaxf(at[i].x, 0), width - 1), y = fminf(fmaxf(at[i].y, 0), height - 1);
-        int x0 = min(int(x), width - 1), x1 = min(x0 + 1, width - 1);
-        int y0 = min(int(y), height - 1), y1 = min(y0 + 1, height - 1);
-        float fx = x - x0, fy = y - y0;
-        float top = image[y0 * width + x0] * (1 - fx) + image[y0 * width + x1] * fx;
-        float bottom = image[y1 * width + x0] * (1 - fx) + image[y1 * width + x1] * fx;
-        out[i] = (top * (1 - fy) + bottom * fy) / 255;
-    }
-}
-
-void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
-                     float *out, int n)
-{
-    if (n == 0) return;
-    if (width > 131072 || height > 65000) {
-        sample_by_hand<<<fixed_grid(), block_size>>>(image, width, height, at, out, n);
-        check_launch("sample_by_hand");
-        return;
-    }
-    static void *memory = nullptr;
-    static size_t have = 0;
-    size_t pitch = (width + 511) / 512 * 512; // what any GPU wants, or a multiple of that
-    if (pitch * height > have) {
-        check(cudaFree(memory), "cudaFree");
-        memory = nullptr, have = 0;
-        check(cudaMalloc(&memory, pitch * height), "cudaMalloc");
-        have = pitch * height;
-    }
-    check(cudaMemcpy2DAsync(memory, pitch, image, width, width, height, cudaMemcpyDeviceToDevice),
-          "cudaMemcpy2DAsync");
-    cudaResourceDesc where{};
-    where.resType = cudaResourceTypePitch2D;
-    where.res.pitch2D = {memory, cudaCreateChannelDesc<unsigned char>(), size_t(width),
-                         size_t(height), pitch};
-    cudaTextureDesc how{};
-    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
-    how.filterMode = cudaFilterModeLinear;
-    how.readMode = cudaReadModeNormalizedFloat;
-    cudaTextureObject_t texture;
-    check(cudaCreateTextureObject(&texture, &where, &how, nullptr), "cudaCreateTextureObject");
-    sample<<<fixed_grid(), block_size>>>(texture, at, out, n);
-    cudaError_t launched = cudaPeekAtLastError(), ended = cudaDeviceSynchronize();
-    check(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
-    check(launched, "sample");
-    check(ended, "sample");
 }

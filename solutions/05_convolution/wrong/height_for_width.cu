@@ -1,6 +1,9 @@
-// Fails: sample_bilinear: between and outside | WRONG_ANSWER | to the left or right of the image
-// The edge goes on above and below, and not to the sides.
+// Fails: sample_bilinear: on the pixels | CUDA_ERROR | do not fit the array
+// On gpu: sample_bilinear: on the pixels | CRASH | cudaMemcpy2DToArray: invalid argument
+// The copy has as many bytes a row as the image has rows.
 #include "lab.hpp"
+
+#include "../check.hpp"
 
 #include <cuda_runtime.h>
 
@@ -25,10 +28,10 @@ void sample_bilinear(const unsigned char *image, int width, int height, const fl
     cudaTextureObject_t texture = 0;
     memory.resType = cudaResourceTypeArray;
     cudaMallocArray(&memory.res.array.array, &texel, width, height);
-    cudaMemcpy2DToArray(memory.res.array.array, 0, 0, image, width, width, height,
-                        cudaMemcpyDeviceToDevice);
-    how.addressMode[0] = cudaAddressModeBorder;
-    how.addressMode[1] = cudaAddressModeClamp;
+    check(cudaMemcpy2DToArray(memory.res.array.array, 0, 0, image, width, height, width,
+                              cudaMemcpyDeviceToDevice),
+          "cudaMemcpy2DToArray");
+    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
     how.filterMode = cudaFilterModeLinear;
     how.readMode = cudaReadModeNormalizedFloat;
     cudaCreateTextureObject(&texture, &memory, &how, nullptr);
@@ -39,9 +42,9 @@ void sample_bilinear(const unsigned char *image, int width, int height, const fl
 }
 
 // Not begun.
-void device_facts(device_facts_t *) {}
-void add_to_global(float, float *) {}
-void polynomial(const float *, float *, int, const float *, int) {}
-void follow(const unsigned char *, const unsigned char *, unsigned char *, int, int) {}
-void small_sort(const float *, float *, int) {}
-void reverse_blocks(float *, int, int) {}
+void convolve(const float *, float *, int, int, const float *, int) {}
+void convolve_clamped(const float *, float *, int, int, const float *, int) {}
+size_t convolve_separable_scratch(int, int, int) { return 0; }
+void convolve_separable(const float *, float *, int, int, const float *, const float *, int, void *)
+{
+}
