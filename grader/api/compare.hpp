@@ -17,7 +17,8 @@ namespace grading {
 // messages give the plain index.
 using extents = std::vector<std::size_t>;
 
-// A known misconception and the wrong answer that it produces.
+// A known misconception and the wrong answer that it produces, to the bit: for sums of floats draw
+// whole numbers, whose sums are exact in any order.
 template <class T> struct misconception {
     std::string cause; // a sentence: "Each row was scaled by its own factor."
     std::string next;  // a sentence: "Index `factor` by the column."

@@ -8,7 +8,9 @@
 
 namespace grading {
 
-// Thresholds of a speed case. Steps of 0 are not offered.
+// Thresholds of a speed case. Steps of 0 are not offered. A step is reached if all gates that offer
+// it, or a lower one, reach it. The case pays its points times the steps reached over those
+// offered, rounded down to half a point, and nothing below `pass`.
 struct steps {
     double pass = 0, good = 0, excellent = 0;
 };

@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 # Checks that every lab has its parts, every part its lab, and every file a first line that says what it is for.
 """usage: check_layout.py --rows LAB...     the labs that meson.build lists against the files that are there
-       check_layout.py --files LAB...    the same, and every tracked file: first lines, TODOs, words, sources listed
+       check_layout.py --files LAB...    the same, and every tracked file: first lines, TODOs, words, sources, rungs
+
+LAB is a lab's name, or `NAME:RUNG,RUNG`, which also compares its rungs. Files of labs that git does not know yet are
+checked like tracked ones.
 """
 
+import difflib
 import os
 import re
 import subprocess
@@ -52,11 +56,19 @@ def required(lab):
     return parts
 
 
-def check_rows(labs):
-    for lab in labs:
+def check_rows(rows):
+    labs = [row.partition(":")[0] for row in rows]
+    for row in rows:
+        lab, lists_rungs, rungs = row.partition(":")
         for part in required(lab):
             if not (TOP / part).is_file():
                 problem(part, f"is missing; meson.build lists {lab}, so write it or take the row out")
+        if lists_rungs and (TOP / "solutions").is_dir():
+            listed = set(filter(None, rungs.split(",")))
+            found = {path.stem for path in (TOP / "solutions" / lab).glob("[0-9]_*.cu")}
+            for rung in sorted(listed ^ found):
+                problem(f"solutions/{lab}/{rung}.cu", f"is missing; the row of {lab} in meson.build lists it in `rungs`"
+                        if rung in listed else f"is no rung of its row in meson.build; add '{rung}' to `rungs`")
     for root in ("labs", "reference", "solutions"):
         for folder in sorted((TOP / root).glob("*/")):
             if folder.name not in labs:
@@ -81,11 +93,52 @@ def check_first_line(path, lines):
 
 
 def check_stub(path, text):
-    numbers = [int(n) for n in re.findall(r"\bTODO (\d+)", text)]
+    """Checks the TODOs, and that each has a hint. The program finds them by `TODO 2 (FUNCTION)`, or
+    `TODO 3 (FUNCTION: CASE)`, and the hints by their headings; it ignores any other form without a word."""
+    numbers = {int(n) for n in re.findall(r"\bTODO (\d+)", text)}
+    named = re.findall(r"\bTODO (\d+) \((\w[^)\n]*)\)", text)
     if not numbers:
         problem(path, "has no numbered TODO")
-    elif sorted(set(numbers)) != list(range(1, max(numbers) + 1)):
-        problem(path, f"its TODOs are numbered {sorted(set(numbers))}, not 1 to {max(numbers)}")
+    elif numbers != set(range(1, max(numbers) + 1)):
+        problem(path, f"its TODOs are numbered {sorted(numbers)}, not 1 to {max(numbers)}")
+    for number in sorted(numbers - {int(n) for n, _ in named}):
+        problem(path, f"no line has `TODO {number} (FUNCTION): ...` or `TODO {number} (FUNCTION: CASE): ...`")
+    contract, cases = contract_of(path.parent), case_names(path.with_name("grade.cpp"))
+    for number, of in named:
+        if of.partition(":")[0] not in contract:
+            problem(path, f"TODO {number} is of `{of}`, which begins with no function of lab.hpp")
+        elif ":" in of and not any(of in case or case in of for case in cases):
+            problem(path, f"TODO {number} is of `{of}`, a case that grade.cpp does not have")
+    check_hints(path.with_name("hints.md"), numbers)
+
+
+def check_hints(path, numbers):
+    if not path.is_file():
+        return
+    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+    hinted = set()
+    for heading in re.findall(r"^## (.*)", text, re.M):
+        match = re.match(r"TODO (\d+): \S", heading)
+        if not match:
+            problem(path, f"`## {heading}` is never shown: a hint's heading is `## TODO n: title`")
+        elif int(match[1]) not in numbers:
+            problem(path, f"has a hint for TODO {match[1]}, which the stub does not have")
+        else:
+            hinted.add(int(match[1]))
+    for number in sorted(numbers - hinted):
+        problem(path, f"has no hint for TODO {number}; add `## TODO {number}: title`")
+
+
+def contract_of(folder):
+    return [name for _, _, name, _ in make_glue.functions(folder / "lab.hpp")]
+
+
+def check_cases(path):
+    """A case belongs to the function before its colon: points, TODOs and the report go by that."""
+    contract = contract_of(path.parent)
+    for case in sorted(case_names(path)):
+        if case.partition(":")[0] not in contract:
+            problem(path, f"the case `{case}` does not begin with a function of lab.hpp, as `{contract[0]}: one row`")
 
 
 def check_wrong(path, lines, cases, verdicts):
@@ -96,7 +149,8 @@ def check_wrong(path, lines, cases, verdicts):
         problem(path, "its first line is not `// Fails: <case> | <VERDICT> | <words of the message>`, nor `// Passes: <why>`")
         return
     if match[2] not in verdicts:
-        problem(path, f"names the verdict {match[2]}, which grader/text/verdict.hpp does not know")
+        close = difflib.get_close_matches(match[2], sorted(verdicts), 1, 0)[0]
+        problem(path, f"names the verdict {match[2]}; is it {close}? grader/text/verdict.hpp lists all")
     if cases and match[1] != "build" and not any(match[1] in case or case in match[1] for case in cases):
         problem(path, f"names the case `{match[1]}`, which its lab's grade.cpp does not have")
 
@@ -108,10 +162,17 @@ def case_names(grade):
     return set(re.findall(r'\w*CASE\w*\(\s*"((?:[^"\\]|\\.)*)"', text))
 
 
+def listed_by_git(*what):
+    listing = subprocess.run(["git", "ls-files", "-z", *what], cwd=TOP, capture_output=True, text=True)
+    return listing.returncode, [name for name in listing.stdout.split("\0") if name]
+
+
 def tracked_files():
-    listing = subprocess.run(["git", "ls-files", "-z"], cwd=TOP, capture_output=True, text=True)
-    if listing.returncode == 0:
-        names = [name for name in listing.stdout.split("\0") if name]
+    """Includes the parts of labs that are not tracked yet, but no student's file beside a stub that is."""
+    status, names = listed_by_git()
+    if status == 0:
+        new = listed_by_git("--others", "--exclude-standard", "labs", "reference", "solutions", "handouts")[1] if names else []
+        names += [n for n in new if not n.startswith("labs/") or str(Path(*Path(n).parts[:2]) / "stub.cu") not in names]
     else:  # an unpacked archive has no git index
         ignored = (".venv/", "build", ".workbook/", ".git/")
         names = [str(p.relative_to(TOP)) for p in TOP.rglob("*") if p.is_file()]
@@ -120,7 +181,10 @@ def tracked_files():
 
 
 def original(name):
-    """Returns a stub from git's index, because a student may have edited the file; None without git."""
+    """Returns a stub from git's index, because a student may have edited the file; None without git. A stub that is not
+    in the index is a new lab's."""
+    if listed_by_git("meson.build")[1] and not listed_by_git(name)[1]:
+        return (TOP / name).read_text(encoding="utf-8")
     blob = subprocess.run(["git", "cat-file", "blob", f":./{name}"], cwd=TOP, capture_output=True, text=True)
     return blob.stdout if blob.returncode == 0 else None
 
@@ -149,6 +213,8 @@ def check_files():
             check_stub(path, text)
         elif path.suffix in (".cpp", ".hpp", ".cu", ".h") and "hints" not in name:
             check_todo_words(path, lines)
+        if re.fullmatch(r"labs/\w+/grade\.cpp", name):
+            check_cases(path)
         if path.parent.name == "right" and path.suffix == ".cu" and (not RIGHT.match(text) or SCHEDULES.search(text)):
             problem(path, "its first line is not `// Right: <in what it differs from the solution>`, or `// Schedules:` "
                           "names others than late and random")
@@ -173,7 +239,7 @@ def check_files():
 def check_rung(path, text):
     """Checks that a rung's header names the functions that it has from the rung below: one deleted by mistake would
     come from there, too. NAME_scratch or NAME_layout belongs to NAME."""
-    contract = [name for _, _, name, _ in make_glue.functions(TOP / "labs" / path.parent.name / "lab.hpp")]
+    contract = contract_of(TOP / "labs" / path.parent.name)
     whole = {name: re.sub(r"_(?:scratch|layout)$", "", name) for name in contract}
     whole = {name: base if base in contract else name for name, base in whole.items()}
     defined = set(re.findall(r"^(?!static\b|template\b)\w[^\n(;=]*\b(\w+)\(", text, re.M)) & set(contract)
@@ -186,6 +252,40 @@ def check_rung(path, text):
         shown = ", ".join(name for name in contract if name in unchanged)
         problem(path, f"does not define {shown}, so they are the rung below's; say in the header `// Unchanged: {shown}.`"
                 if shown else "says that functions are unchanged, but defines all")
+
+
+def definitions(path):
+    """Maps each name that a source defines outside braces to the texts of its definitions, without comments."""
+    text = re.sub(r"^(?:namespace \w*\s*\{|\} // namespace.*)$", "", path.read_text(encoding="utf-8"), flags=re.M)
+    found = {"#": re.findall(r"^#(?!include|pragma).*", text, re.M)}
+    for _, piece, _ in make_glue.statements(make_glue.without_comments(text)):
+        head = piece.split("{")[0].split("=")[0]
+        for name in (re.findall(r"(\w+)\s*\(", head) or re.findall(r"\w+", head))[-1:]:
+            found.setdefault(name, []).append(" ".join(piece.split()))
+    return found
+
+
+def all_it_uses(name, defined):
+    """Returns the definitions of a function and of what it uses, directly or not."""
+    used, todo = {"#": defined["#"]}, [name]
+    while todo:
+        name = todo.pop()
+        if name in defined and name not in used:
+            used[name] = defined[name]
+            todo += re.findall(r"\w+", " ".join(defined[name]))
+    return used
+
+
+def check_steps(lab):
+    """No rung defines again what it has from below. NAME_scratch and NAME_layout stand with their NAME."""
+    below = {}
+    for path in [TOP / "reference" / lab / "naive.cu", *sorted((TOP / "solutions" / lab).glob("[0-9]_*.cu"))]:
+        defined = definitions(path)
+        for name in set(contract_of(TOP / "labs" / lab)) & set(defined):
+            is_now, (was, where) = all_it_uses(name, defined), below.get(name, (None, None))
+            if is_now == was and not re.search(r"_(?:scratch|layout)$", name):
+                problem(path, f"defines {name} just as {where.name} does; leave it out, and say `// Unchanged: {name}.`")
+            below[name] = is_now, path
 
 
 def check_version():
@@ -268,6 +368,8 @@ def main():
     check_rows(sys.argv[2:])
     if sys.argv[1] == "--files":
         check_files()
+        for row in sys.argv[2:]:
+            check_steps(row.partition(":")[0])
         check_version()
         check_handouts()
         check_folders()

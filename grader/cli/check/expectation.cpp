@@ -81,7 +81,9 @@ expectation read_expectation(const std::string &source, const std::string &file,
     if (parts.size() != 3 || parts[0].empty())
         throw machine_error(fmt::format("{}: \"{}\" is not CASE | VERDICT | WORDS", file, *stated));
     if (!grading::parse(parts[1], v))
-        throw machine_error(fmt::format("{}: \"{}\" is no verdict", file, parts[1]));
+        throw machine_error(fmt::format("{}: \"{}\" is no verdict; "
+                                        "grader/text/verdict.hpp lists them",
+                                        file, parts[1]));
     e.case_name = parts[0], e.verdict = parts[1], e.words = parts[2];
     return e;
 }

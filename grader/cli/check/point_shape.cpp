@@ -41,7 +41,14 @@ std::string fault_of_filled(const std::string &source, double points)
     const std::string promised = stated(source, "// Points: ");
     const std::string has = fmt::format("{:g}", points);
     if (promised.empty()) return fmt::format("its first lines must state \"// Points: {}\"", has);
-    return promised == has ? "" : fmt::format("it has {} points", has);
+    return promised == has ? "" : fmt::format("it has {} points, and states {}", has, promised);
+}
+
+// `clock` is 0 without timed cases.
+std::string fault_of_sums(double points, double clock)
+{
+    const bool right = points == points_without_clock && (clock == 0 || clock == points_of_clock);
+    return right ? "" : fmt::format("its cases have {:g} and {:g} of the clock", points, clock);
 }
 
 } // namespace
@@ -51,10 +58,20 @@ point_shape shape_of(const lab &l, const std::vector<check_task> &tasks)
     point_shape shape;
     const check_task *below = nullptr;
     for (const check_task &work : tasks) {
-        const bool counts = on_ladder(work.as) || work.as == check_role::filled;
+        const bool is_stub = work.as == check_role::stub;
+        const bool counts = on_ladder(work.as) || work.as == check_role::filled || is_stub;
         if (work.of != &l || !counts || !work.whole() || !work.graded) continue;
         const lab_view &graded = *work.graded;
         if (!graded.judged() || graded.open_points > 0) return {}; // not judged whole here
+        if (is_stub) {
+            if (!work.known) continue; // it may be a student's
+            shape.findings.push_back({"the stub has no points",
+                                      graded.points > 0 ? fmt::format("{:g} points: a case "
+                                                                      "passes without any work",
+                                                                      graded.points)
+                                                        : ""});
+            continue;
+        }
         shape.words +=
             fmt::format("{}{} {}", shape.words.empty() ? "" : ", ", work.what.name, shown(graded));
         const std::string source = read_text(work.what.source);
@@ -65,12 +82,18 @@ point_shape shape_of(const lab &l, const std::vector<check_task> &tasks)
         }
         if (work.as == check_role::naive && graded.points > points_for_right_answers)
             shape.findings.push_back({"naive has the points for right answers alone",
-                                      fmt::format("{:g} points", graded.points)});
-        if (work.as == check_role::solution)
+                                      fmt::format("{:g} points; at most {:g}", graded.points,
+                                                  points_for_right_answers)});
+        if (work.as == check_role::solution) {
+            shape.findings.push_back(
+                {fmt::format("the lab has {:g} points, and {:g} or none of the clock",
+                             points_without_clock, points_of_clock),
+                 fault_of_sums(graded.max_points, graded.clock.max_points)});
             shape.findings.push_back(
                 {"the solution has all points", graded.points < graded.max_points
                                                     ? fmt::format("{:g} points", graded.points)
                                                     : ""});
+        }
         if (below && graded.points < below->graded->points &&
             stated(source, "// Fewer points: ").empty())
             shape.findings.push_back(

@@ -13,10 +13,11 @@ struct point_shape {
     std::vector<check_finding> findings;
 };
 
-// Judges the tasks of one lab that were graded whole. Naive may have the points for right answers
-// alone, a rung at least those of the rung below, the solution all; the filled stub must have what
-// its line "// Points: 29" states. A rung whose idea costs something first says so in a line
-// "// Fewer points: WHY".
+// Judges the tasks of one lab that were graded whole. A lab has points_without_clock, and
+// points_of_clock if it has timed cases. The stub must have none, naive may have those for right
+// answers alone, a rung at least those of the rung below, the solution all; the filled stub must
+// have what its line "// Points: 29" states. A rung whose idea costs something first says so in a
+// line "// Fewer points: WHY".
 point_shape shape_of(const lab &l, const std::vector<check_task> &tasks);
 
 } // namespace cli

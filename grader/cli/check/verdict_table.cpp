@@ -246,6 +246,12 @@ std::string difference_words(const verdict_comparison &c, std::size_t max_lines)
                         now, d.note.empty() ? "" : " (" + d.note + ")"));
     }
     for (const std::string &fault : c.faults) add(fault);
+    const bool is_new = c.compared == 0 && c.faults.empty() &&
+                        std::ranges::all_of(c.differences, [](const verdict_difference &d) {
+                            return d.before.empty();
+                        });
+    if (is_new && shown > max_lines)
+        return fmt::format("the table has none of these {} rows yet: --record writes them", shown);
     if (shown > max_lines) text += fmt::format("\nand {} more", shown - max_lines);
     return text;
 }

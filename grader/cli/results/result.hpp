@@ -32,6 +32,7 @@ struct case_view {
 };
 // Every lab has so many points without the clock's; naive may have those for right answers.
 constexpr double points_without_clock = 40, points_for_right_answers = 18;
+constexpr double points_of_clock = 10; // of a lab that has timed cases
 
 struct point_sums {
     double points = 0, max_points = 0, open = 0;

@@ -74,8 +74,8 @@ void build_targets(const toolchain &t, const std::vector<std::string> &targets,
         require_room(temporary_folder());
         throw machine_error(
             fmt::format("the workbook itself did not build (ninja {}); this is not about your "
-                        "file:\n{}  what to do: undo changes outside labs/*/stub.cu, then "
-                        "./workbook doctor",
+                        "file:\n{}  what to do: mend that, or undo changes outside "
+                        "labs/*/stub.cu; then ./workbook doctor",
                         e.words(), first_failure(e.text)));
     }
 }

@@ -67,6 +67,13 @@ class configuring(in_a_folder):
         self.assertNotEqual(status, 0)
         self.assertIn("labs/99_unlisted: has no row in meson.build", text)
 
+    def test_a_misspelt_key_of_a_row_stops_the_configuration_in_words(self):
+        table = self.tree / "meson.build"
+        table.write_text(table.read_text().replace(f"'{self.lab}': {{", f"'{self.lab}': {{'rung': [], "))
+        status, text = self.configure()
+        self.assertNotEqual(status, 0)
+        self.assertIn(f"the row of {self.lab} has the key 'rung'; known are rungs, nvcc,", text)
+
     def release(self, *labs):
         """Makes a student edition of the copy in its current state and replaces the copy by it."""
         git = ["git", "-C", self.tree, "-c", "user.name=a", "-c", "user.email=a@example.org"]

@@ -345,17 +345,22 @@ class this_machine(on_a_machine):
         self.assertEqual(result.stderr, "")
         self.assertEqual((here.top / "meson.log").read_text(), "run\n")
 
-    def test_held_back_cases_that_appear_or_go_are_configured_anew(self):
+    def test_sources_of_labs_that_appear_or_go_are_configured_anew(self):
         here = self.machine()
         here.script("meson", "#!/bin/sh\n[ \"$1\" = --version ] && echo 1.0.1 && exit\nmkdir -p \"$2\"; echo run >>\"$2/../meson.log\"\n")
         here.script("ninja", "#!/bin/sh\necho 'ninja: no work to do.'\n")
-        held_back = here.top / "labs/02_coalescing/held_back.cpp"
-        held_back.parent.mkdir(parents=True)
-        for change, runs in (None, 1), (held_back.touch, 2), (None, 2), (held_back.unlink, 3), (None, 3):
-            if change:
-                change()
-            here.run()
-            self.assertEqual((here.top / "meson.log").read_text(), "run\n" * runs)
+        here.run()
+        runs = 1
+        for name in ("labs/02_coalescing/held_back.cpp", "labs/02_coalescing/mistakes.cpp", "labs/02_coalescing/workloads.cpp",
+                     "labs/02_coalescing/quizzes.cpp", "reference/02_coalescing/oracle_test.cpp"):
+            source = here.top / name
+            source.parent.mkdir(parents=True, exist_ok=True)
+            for change, more in (source.touch, 1), (None, 0), (source.unlink, 1), (None, 0):
+                if change:
+                    change()
+                here.run()
+                runs += more
+                self.assertEqual((here.top / "meson.log").read_text(), "run\n" * runs, name)
 
 
 if __name__ == "__main__":
