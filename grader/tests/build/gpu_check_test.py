@@ -52,6 +52,22 @@ class proving_a_gpu(unittest.TestCase):
         """Returns the number of submissions: naive, the solution and the wrong ones."""
         return 2 + len(list((TOP / "grader/tests/labs/scratch/wrong").glob("*.cu")))
 
+    def test_several_gpus_share_the_labs(self):
+        folder = Path(self.holder.name)
+        smi = folder / "bin" / "nvidia-smi"
+        smi.parent.mkdir()
+        smi.write_text("#!/bin/sh\ncase \"$*\" in *index*) printf '0\\n1\\n2\\n' ;; *) echo three ;; esac\n")
+        smi.chmod(0o755)
+        result = run(SCRIPT, "--backend", "sim", "--output", folder / "shared", "--minutes", "4", "scratch", "patterns",
+                     env={**os.environ, "WORKBOOK_PROGRAM": str(BUILD_ROOT / "cuda-workbook"),
+                          "PATH": f"{smi.parent}:{os.environ['PATH']}"})
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        each = [int(n) for n in re.findall(r"^(\d+) passed, 0 failed$", result.stdout, re.M)]
+        self.assertEqual(len(each), 3, result.stdout) # one per share of labs, and all together
+        self.assertGreater(each[2], each[0] + each[1])
+        with tarfile.open(folder / "shared" / "verdicts.tar.gz") as archive:
+            self.assertLessEqual({"gpu/scratch.csv", "gpu/patterns.csv"}, set(archive.getnames()))
+
     def test_everything_is_graded_once_and_kept_in_an_archive(self):
         self.assertEqual(self.first.returncode, 0, self.first.stdout + self.first.stderr)
         rows = len(self.rows.splitlines()) - 1
