@@ -45,7 +45,8 @@ void hint_before_the_start(const std::string &hint);
 // function where each element has its own location.
 void hint_one_place(const std::string &hint);
 
-// Replaces the hint if two threads of a kernel race, in any memory.
+// Replaces the hint if two threads of a kernel race, in any memory. The hint of hint_one_place
+// comes first.
 void hint_race(const std::string &hint);
 
 // Replaces the hint if threads of two grids race, also of a grid and one that it launched.

@@ -119,9 +119,9 @@ std::string race_hint(const simulator_finding &f)
                "cudaStreamTailLaunch. What a block did before one of its threads launched is "
                "ordered by a barrier before that launch.";
     }
-    if (!current_case().race_hint.empty()) return current_case().race_hint;
     if (both_wrote(f) && !current_case().one_location_hint.empty())
         return current_case().one_location_hint;
+    if (!current_case().race_hint.empty()) return current_case().race_hint;
     if (f.other_block && misses(f, simulator::missing_order::fence)) return out_of_order_hint;
     if (f.other_block && !f.write)
         return "Should this block use what the other one has stored? If not, an index is wrong: "

@@ -1,6 +1,8 @@
 // Reads, writes and judges calibrations of timed gates.
 #include "calibration.hpp"
 
+#include "text/bare_code.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -153,34 +155,6 @@ calibrated_lab lab_of(const json &o)
 
 std::string number_of_lab(const std::string &lab) { return lab.substr(0, lab.find('_')); }
 
-// Removes comments and blanks outside of strings.
-std::string bare(const std::string &code)
-{
-    std::string result;
-    for (std::size_t i = 0; i < code.size(); ++i) {
-        const char c = code[i];
-        if (c == '"' || c == '\'') {
-            const std::size_t start = i;
-            // A quote also separates the digits of a number, as in 1'000.
-            if (c == '\'' && i > 0 && std::isalnum(static_cast<unsigned char>(code[i - 1]))) {
-                result += c;
-                continue;
-            }
-            for (++i; i < code.size() && code[i] != c; ++i)
-                if (code[i] == '\\') ++i;
-            result += code.substr(start, i - start + 1);
-        } else if (code.compare(i, 2, "//") == 0) {
-            i = std::min(code.find('\n', i), code.size());
-        } else if (code.compare(i, 2, "/*") == 0) {
-            const std::size_t end = code.find("*/", i + 2);
-            i = end == code.npos ? code.size() : end + 1;
-        } else if (!std::isspace(static_cast<unsigned char>(c))) {
-            result += c;
-        }
-    }
-    return result;
-}
-
 } // namespace
 
 bool misses_lesson(const calibration_figure &f)
@@ -249,7 +223,9 @@ static constexpr std::string_view not_timed = "\n// --- Not timed ---\n";
 std::string contract_hash(const std::string &header, const std::string &naive)
 {
     std::uint64_t hash = 0xcbf29ce484222325; // FNV-1a
-    auto timed = [](const std::string &text) { return bare(text.substr(0, text.find(not_timed))); };
+    auto timed = [](const std::string &text) {
+        return bare_code(text.substr(0, text.find(not_timed)));
+    };
     for (unsigned char c : timed(header) + '\n' + timed(naive)) hash = (hash ^ c) * 0x100000001b3;
     return fmt::format("{:016x}", hash);
 }

@@ -96,7 +96,11 @@ inline constexpr const char *wait =
 inline constexpr const char *wait_before_each_step =
     "Each step uses what other threads have stored: the first one the elements, each later one "
     "the sums of the step before. So all threads of the block must wait at a barrier before each "
-    "step, also before the first.";
+    "step, also before the first. Where many threads add to the same element, no barrier helps: "
+    "let each add to an element of its own.";
+inline constexpr const char *one_sum_per_block =
+    "Each block stores one sum, out[blockIdx.x], when it is complete, and one thread alone does "
+    "that. Until then the threads add up in shared memory.";
 inline constexpr const char *all_must_come =
     "A barrier in a branch, or behind a return, is reached by some threads, which may "
     "then wait for the others for ever. All threads of the block must reach it: put it before the "
@@ -108,6 +112,9 @@ inline constexpr const char *many_at_work =
 inline constexpr const char *sums_of_their_own =
     "Atomic additions to the same address happen one after another. Let half of the "
     "threads add in the first step, each to a sum of its own.";
+inline constexpr const char *each_adds_all =
+    "Many threads work, but each of them adds up all elements. In the first step 128 threads add "
+    "one pair each, then 64, then 32: all together 255 additions.";
 inline constexpr const char *no_thread_beyond =
     "The threads beyond the right edge, whose x is width or more, have no pixel. They "
     "must do nothing.";

@@ -134,7 +134,14 @@ SPEED_CASE("add_to_global: a kernel does it", 2, 0)
     gates.naive_may_pass = true; // those are held back who leave the kernel out
     gates.counted = {at_least("kernels launched", {1}, "",
                               "The host added and copied the sum there and back: let a kernel add.",
-                              [](const counted &c) { return double(c.launches); })};
+                              [](const counted &c) { return double(c.launches); }),
+                     at_least("bytes that the host read back", {4}, "",
+                              "The host computed the sum, too, and did not look at the variable: "
+                              "read it with cudaMemcpyFromSymbol.",
+                              [](const counted &c) {
+                                  return double(c.copied_out_bytes + c.shared_with_host_bytes +
+                                                c.managed_pages);
+                              })};
     race(one_more(), gates);
 }
 

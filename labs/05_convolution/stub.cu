@@ -66,10 +66,8 @@ void convolve_clamped(const float *image, float *out, int rows, int cols, const 
                       int radius)
 {
     if (rows == 0 || cols == 0) return;
-    // TODO 4 (convolve_clamped): `taps` must hold the filter.
-    filter_pixels<<<blocks_for(rows, cols), dim3(block_cols, block_rows)>>>(
-        edges_beyond{image, rows, cols}, out, rows, cols, radius);
-    check_launch("filter_pixels");
+    // TODO 4 (convolve_clamped): `taps` must hold the filter, and filter_pixels
+    // be launched as above, with edges_beyond.
 }
 
 static __global__ void filter_rows(const float *image, float *between, int rows, int cols,

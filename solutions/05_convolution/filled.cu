@@ -75,7 +75,8 @@ void convolve_clamped(const float *image, float *out, int rows, int cols, const 
                       int radius)
 {
     if (rows == 0 || cols == 0) return;
-    // TODO 4 (convolve_clamped): `taps` must hold the filter.
+    // TODO 4 (convolve_clamped): `taps` must hold the filter, and filter_pixels
+    // be launched as above, with edges_beyond.
     int d = 2 * radius + 1;
     check(cudaMemcpyToSymbol(taps, filter_host, sizeof(float) * d * d), "copying the filter");
     filter_pixels<<<blocks_for(rows, cols), dim3(block_cols, block_rows)>>>(

@@ -7,6 +7,7 @@
 #include "cli/support/files.hpp"
 #include "cli/support/parallel_for.hpp"
 #include "cli/support/subprocess.hpp"
+#include "text/bare_code.hpp"
 
 #include <fmt/format.h>
 
@@ -32,7 +33,10 @@ using steady = std::chrono::steady_clock;
 constexpr unsigned max_parallel_gradings = 8;
 constexpr std::size_t max_shown = 30; // differences per lab
 
-// Returns the files of a lab that decide a verdict: contract, grader, oracle and naive version.
+// Hexadecimal digits of a key's two halves: the submission's sources, and the lab's grader.
+constexpr std::size_t half_key = 6;
+
+// Returns the files of a lab that decide a verdict: grader, oracle and naive version.
 std::string files_of_lab(const toolchain &t, const lab &l)
 {
     std::set<fs::path> files;
@@ -48,19 +52,21 @@ std::string files_of_lab(const toolchain &t, const lab &l)
     return text;
 }
 
-// Returns the text of the submission's file, and before a rung's those of the rungs below it, from
-// which it has functions; naive's is among the files of the lab. The functions of devices.hpp are
-// a submission's own, as are those that it defines; check.hpp decides no verdict.
+// Returns the contract and the text of the submission's file, and before a rung's those of the
+// rungs below it, from which it has functions; naive's is among the files of the lab. The functions
+// of devices.hpp are a submission's own, as are those that it defines; check.hpp decides no
+// verdict.
 std::string sources_of(const toolchain &t, const lab &l, const check_task &work)
 {
-    std::string text;
+    std::string text = grading::bare_code(read_text(t.header(l)));
     if (work.as == check_role::rung)
         for (const std::string &name : l.rungs) {
             if (name == work.what.name) break;
-            text += read_text(t.source(l, name));
+            text += grading::bare_code(read_text(t.source(l, name)));
         }
-    text += read_text(work.what.source);
-    if (text.find("\"../devices.hpp\"") != text.npos)
+    const std::string source = read_text(work.what.source);
+    text += grading::bare_code(source);
+    if (source.find("\"../devices.hpp\"") != source.npos)
         text += read_text(t.source_root + "/labs/devices.hpp");
     return text;
 }
@@ -157,7 +163,8 @@ std::vector<check_task> planned(const toolchain &t, const lab &l, const std::str
                       headline = backend == "gpu" ? clock : clock.substr(0, clock.rfind(", timed"));
     std::vector<check_task> tasks;
     for (check_task &work : tasks_of(t, l, backend)) {
-        work.key = hashed(sources_of(t, l, work) + files).substr(0, 12);
+        work.key =
+            hashed(sources_of(t, l, work)).substr(0, half_key) + hashed(files).substr(0, half_key);
         if (work.as == check_role::wrong) {
             if (auto one = narrowed(t, work, cases, backend)) tasks.push_back(std::move(*one));
             continue;
@@ -173,19 +180,25 @@ std::vector<check_task> planned(const toolchain &t, const lab &l, const std::str
     return tasks;
 }
 
-// Compares the key of a task with those of its rows: equal, another, or no rows.
-enum class freshness { current, stale, missing };
+// Compares the key of a task with those of its rows. `earlier`: only the lab's grader has changed
+// since.
+enum class freshness { current, earlier, stale, missing };
 
 freshness freshness_of(const verdict_table &table, const check_task &work)
 {
-    bool any = false, all = true;
+    bool any = false;
+    auto found = freshness::current;
     for (const verdict_row &row : table.rows) {
         if (row.submission != work.submission()) continue;
         if (!work.case_name.empty() && row.case_name != work.case_name) continue;
         any = true;
-        all = all && row.key == work.key;
+        const bool same_source = row.key.starts_with(work.key.substr(0, half_key));
+        const freshness of_row = row.key == work.key ? freshness::current
+                                 : same_source       ? freshness::earlier
+                                                     : freshness::stale;
+        found = std::max(found, of_row);
     }
-    return !any ? freshness::missing : all ? freshness::current : freshness::stale;
+    return any ? found : freshness::missing;
 }
 
 class bounded_check {
@@ -213,16 +226,24 @@ public:
               }));
         grade("naive and solution, timed", 1,
               pick([this](const check_task &w) { return w.only == "speed" && is_wanted(w); }));
-        grade_right();
-        link_mistakes();
-        grade("wrong submissions, side by side", parallel_gradings(),
-              pick([this](const check_task &w) { return is_due_mistake(w) && !w.alone; }));
-        grade("wrong submissions, alone", 1,
-              pick([this](const check_task &w) { return is_due_mistake(w) && w.alone; }));
+        grade_due("");
+        earlier_is_due_ = true;
+        grade_due(", again");
         return finish();
     }
 
 private:
+    // Grades what the runs before have left, as far as the time goes.
+    void grade_due(const std::string &again)
+    {
+        grade_right("other right ones" + again);
+        link_mistakes();
+        grade("wrong submissions, side by side" + again, parallel_gradings(),
+              pick([this](const check_task &w) { return is_due_mistake(w) && !w.alone; }));
+        grade("wrong submissions, alone" + again, 1,
+              pick([this](const check_task &w) { return is_due_mistake(w) && w.alone; }));
+    }
+
     using choice = std::function<bool(const check_task &)>;
 
     std::vector<std::size_t> pick(const choice &chosen) const
@@ -232,6 +253,10 @@ private:
             if (chosen(tasks_[i])) result.push_back(i);
         return result;
     }
+    freshness freshness_of_task(const check_task &w) const
+    {
+        return freshness_of(tables_.at(w.of->name).table(), w);
+    }
     static bool is_solution(const check_task &w)
     {
         return w.as == check_role::solution && !w.of->test;
@@ -240,11 +265,16 @@ private:
     static bool is_mandatory(const check_task &w) { return is_solution(w) || w.only == "speed"; }
     bool is_over() const { return steady::now() >= end_; }
     unsigned parallel_gradings() const { return std::min(cores(), max_parallel_gradings); }
+    // Rows by an earlier grader are due last: the simulator's table tells what that changed.
     bool is_due(const check_task &w) const
     {
-        return freshness_of(tables_.at(w.of->name).table(), w) != freshness::current;
+        const freshness f = freshness_of_task(w);
+        return earlier_is_due_ ? f == freshness::earlier : f > freshness::earlier;
     }
-    bool is_wanted(const check_task &w) const { return !only_due_ || is_due(w); }
+    bool is_wanted(const check_task &w) const
+    {
+        return !only_due_ || freshness_of_task(w) != freshness::current;
+    }
     // True for a wrong submission that is due and not graded yet.
     bool is_due_mistake(const check_task &w) const
     {
@@ -285,6 +315,7 @@ private:
     void say_time(const std::string &what, const std::vector<std::size_t> &which,
                   steady::time_point start)
     {
+        if (earlier_is_due_ && which.empty()) return;
         auto done = std::ranges::count_if(
             which, [&](std::size_t i) { return !tasks_[i].findings.empty(); });
         fmt::print("-- {}: {} of {} graded in {:.1f} s\n", what, done, which.size(),
@@ -293,7 +324,7 @@ private:
 
     // Grades the correctness of all other right tasks that are due. The wrong submissions are
     // compiled meanwhile, since grading keeps the GPU busy and compiling the cores.
-    void grade_right()
+    void grade_right(const std::string &name)
     {
         const auto start = steady::now();
         std::vector<std::size_t> right = pick([&](const check_task &w) {
@@ -327,7 +358,7 @@ private:
                 const auto [compiled, graded] = jobs[i];
                 if (!compiled) report(right[graded], done[graded]);
             });
-        say_time("other right ones", right, start);
+        say_time(name, right, start);
     }
     void compile_due(const lab &l)
     {
@@ -345,6 +376,7 @@ private:
         parallel_for(due.size(), cores(), [&](std::size_t i) {
             if (!is_over()) build_ahead(t_, tasks_[due[i]], options_.backend);
         });
+        if (earlier_is_due_ && due.empty()) return;
         fmt::print("-- {} wrong submissions linked in {:.1f} s\n", due.size(),
                    std::chrono::duration<double>(steady::now() - start).count());
     }
@@ -375,10 +407,10 @@ private:
             if (w.of->name == name) ++gradings[freshness_of(c.recorded, w)];
         std::size_t fresh = 0;
         for (const verdict_difference &d : c.differences) fresh += d.before.empty();
-        freshness_table_ +=
-            fmt::format("{:<20}{:>8}{:>8}{:>10}{:>8}{:>9}{:>9}\n", name, c.recorded.rows.size(),
-                        fresh, gradings[freshness::current], gradings[freshness::stale],
-                        gradings[freshness::missing], c.refused().size());
+        freshness_table_ += fmt::format("{:<20}{:>8}{:>8}{:>10}{:>9}{:>8}{:>9}{:>9}\n", name,
+                                        c.recorded.rows.size(), fresh, gradings[freshness::current],
+                                        gradings[freshness::earlier], gradings[freshness::stale],
+                                        gradings[freshness::missing], c.refused().size());
     }
     int finish()
     {
@@ -387,8 +419,8 @@ private:
         if (!to_explain_.empty())
             fmt::print("\nFor grader/tests/verdicts/changes.csv, each with its reason:\n{}",
                        to_explain_);
-        fmt::print("\n{:<20}{:>8}{:>8}{:>10}{:>8}{:>9}{:>9}\n{}", "table of verdicts", "rows",
-                   "new", "current", "stale", "missing", "changed", freshness_table_);
+        fmt::print("\n{:<20}{:>8}{:>8}{:>10}{:>9}{:>8}{:>9}{:>9}\n{}", "table of verdicts", "rows",
+                   "new", "current", "earlier", "stale", "missing", "changed", freshness_table_);
         fmt::print("The tables are in {}\n", folder_);
         return result_.finish();
     }
@@ -396,7 +428,7 @@ private:
     const toolchain &t_;
     grade_options options_;
     steady::time_point end_;
-    bool only_due_;
+    bool only_due_, earlier_is_due_ = false;
     std::string folder_, freshness_table_, to_explain_;
     std::map<std::string, table_of_lab> tables_; // as read at the start
     std::vector<check_task> tasks_;              // for all labs

@@ -1,0 +1,19 @@
+// Fails: saxpy: sizes around one block and two | LAUNCH_FAILED | 1055 threads
+// The numbers of blocks and of threads per block have changed places, which works up to 1024
+// blocks.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+static __global__ void saxpy_by_a_wide_block(float a, const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = a * x[i] + y[i];
+}
+
+void saxpy(float a, const float *x, float *y, int n)
+{
+    if (n == 0) return;
+    int blocks = (n + block_size - 1) / block_size;
+    saxpy_by_a_wide_block<<<block_size, blocks>>>(a, x, y, n);
+}

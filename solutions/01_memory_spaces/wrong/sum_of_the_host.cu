@@ -1,0 +1,17 @@
+// Fails: add_to_global: a kernel does it | TOO_SLOW | did not look at the variable
+// On gpu: may pass - only the simulator counts what is read back
+// A kernel adds, and the host returns a sum of its own.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+static __device__ float never_read;
+
+static __global__ void add_one_to_it() { never_read += 1; }
+
+void add_to_global(float start, float *out_host)
+{
+    cudaMemcpyToSymbol(never_read, &start, sizeof start);
+    add_one_to_it<<<1, 1>>>();
+    *out_host = start + 1;
+}
