@@ -208,9 +208,10 @@ static void try_launch(int threads, bool possible)
     // cudaErrorInvalidValue, or, from older runtimes, cudaErrorInvalidConfiguration.
     const bool right = possible ? error == 0 : error == 1 || (!simulated() && error == 9);
     expect(right, verdict::WRONG_ANSWER,
-           "launch_error returned " + std::to_string(error) + ", but the launch " +
-               (possible ? "worked: its error is 0, cudaSuccess."
-                         : "was refused: its error is 1, cudaErrorInvalidValue."),
+           "launch_error returned " + std::to_string(error) + ", but a launch of one block of " +
+               std::to_string(threads) +
+               (possible ? " threads works: its error is 0, cudaSuccess."
+                         : " threads is refused: its error is 1, cudaErrorInvalidValue."),
            possible ? "Is it the error of an earlier launch that was never fetched?"
                     : advice::first_error_after);
 }

@@ -4,14 +4,17 @@
 #include "simulator/machine/memory.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace simulator::runtime {
 
 namespace {
 
 // Describes a host pointer that was passed where device memory is needed.
-std::string host_address_text(const void *p)
+std::string host_address_text(const char *function, const void *p)
 {
+    if (!is_symbol(p) && std::string_view(function).starts_with("cudaMemcpy"))
+        return "host memory, and the direction it was given says device";
     if (!is_symbol(p)) return "host memory, where device memory is needed";
     return "the host's name of a variable in device memory, which cudaMemcpyToSymbol and "
            "cudaMemcpyFromSymbol copy";
@@ -28,7 +31,7 @@ cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes,
     const address at = as_address(p);
     if (!m.contains(at)) {
         if (expected == expected_side::device)
-            return fail_because(cudaErrorInvalidValue, its + host_address_text(p));
+            return fail_because(cudaErrorInvalidValue, its + host_address_text(function, p));
         out.bytes = static_cast<std::byte *>(const_cast<void *>(p));
         out.pageable = !is_registered(p);
         return cudaSuccess;

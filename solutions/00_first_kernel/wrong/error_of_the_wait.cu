@@ -1,4 +1,4 @@
-// Fails: launch_error: launches that are refused | WRONG_ANSWER | the launch was refused
+// Fails: launch_error: launches that are refused | WRONG_ANSWER | is refused
 // On gpu: launch_error: launches that are refused | WRONG_ANSWER |
 // cudaDeviceSynchronize reports what kernels did, and a refused one did nothing.
 #include "lab.hpp"

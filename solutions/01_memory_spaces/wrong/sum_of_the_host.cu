@@ -15,3 +15,9 @@ void add_to_global(float start, float *out_host)
     add_one_to_it<<<1, 1>>>();
     *out_host = start + 1;
 }
+
+void device_facts(device_facts_t *) {}
+void polynomial(const float *, float *, int, const float *, int) {}
+void follow(const unsigned char *, const unsigned char *, unsigned char *, int, int) {}
+void small_sort(const float *, float *, int) {}
+void reverse_blocks(float *, int, int) {}
