@@ -50,11 +50,10 @@ void grade_step(const toolchain &t, ascent &a, std::size_t step, grade_options o
     options.backend = "sim";
     // The solution is graded whole. The steps to it are only counted, which also checks results.
     if (what.name != "solution") options.only = "speed";
-    a.built.get();
     a.result.rungs[step].document = grade_one(t, *l, what, options).document;
 }
 
-// Calls `climbed` with each ascent in order, as soon as all its steps are graded.
+// Called with each ascent in order, as soon as all its steps are graded.
 using when_climbed = std::function<void(const ascent &)>;
 
 // Builds each lab while the previous one is graded.
@@ -81,10 +80,8 @@ void climb_on_simulator(const toolchain &t, std::vector<ascent> &all, const grad
                                  a.steps.size()));
     };
     auto work = [&](std::size_t i) {
-        if (tasks[i].step)
-            grade_step(t, *tasks[i].of, *tasks[i].step, options);
-        else
-            tasks[i].of->built.get();
+        tasks[i].of->built.get();
+        if (tasks[i].step) grade_step(t, *tasks[i].of, *tasks[i].step, options);
     };
     auto done = [&](std::size_t i) {
         const task &last = tasks[i];
