@@ -15,7 +15,7 @@ def main():
     entries = json.loads((build / "compile_commands.json").read_text())
     # The command is clang's, because editors do not know nvcc's options.
     command = ["clang++", "-xcuda", f"--cuda-path={Path(tools['nvcc']).parents[1]}", "--cuda-gpu-arch=sm_80"]
-    command += ["-nocudalib", "-Wno-unknown-cuda-version", "-std=c++20", "-Wall"]
+    command += ["-nocudalib", "-Wno-unknown-cuda-version", "-std=c++20", "-Wall", "-Wno-unused"]
     for lab in tools["labs"]:
         name = lab["lab"]
         folders = [f"grader/tests/labs/{name}"] if lab["test"] else [f"{part}/{name}" for part in ("labs", "reference", "solutions")]

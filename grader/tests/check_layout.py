@@ -95,6 +95,8 @@ def check_first_line(path, lines):
 def check_stub(path, text):
     """Checks the TODOs, and that each has a hint. The program finds them by `TODO 2 (FUNCTION)`, or
     `TODO 3 (FUNCTION: CASE)`, and the hints by their headings; it ignores any other form without a word."""
+    if "maybe_unused" in text:
+        problem(path, "has [[maybe_unused]]; nothing warns of unused names")
     numbers = {int(n) for n in re.findall(r"\bTODO (\d+)", text)}
     named = re.findall(r"\bTODO (\d+) \((\w[^)\n]*)\)", text)
     if not numbers:

@@ -15,7 +15,7 @@ static int pieces(size_t n, size_t of) { return static_cast<int>((n + of - 1) / 
 
 void device_facts(device_facts_t *out_host)
 {
-    [[maybe_unused]] cudaDeviceProp device{};
+    cudaDeviceProp device{};
     // TODO 1 (device_facts): Every member of *out_host must hold the values that
     // cudaGetDeviceCount returns, and cudaGetDeviceProperties for the device
     // that cudaGetDevice names.
@@ -37,13 +37,13 @@ void add_to_global(float start, float *out_host)
 }
 
 // Constant memory: kernels only read it, the host sets it like any symbol.
-[[maybe_unused]] static __constant__ float coefficients[most_coefficients];
+static __constant__ float coefficients[most_coefficients];
 
 constexpr int per_thread = 4; // elements of a polynomial
 
 static __global__ void evaluate(const float *x, float *y, int n, int degree)
 {
-    [[maybe_unused]] int first = blockIdx.x * block_size * per_thread + threadIdx.x;
+    int first = blockIdx.x * block_size * per_thread + threadIdx.x;
     // TODO 3 (polynomial): y must hold the values for this thread's elements
     // `first`, first + block_size, ..., four of them, where they are below n. A
     // coefficient, once it is loaded, must serve all four.
@@ -58,7 +58,7 @@ void polynomial(const float *x, float *y, int n, const float *coefficients_host,
     check_launch("evaluate");
 }
 
-[[maybe_unused]] static __device__ unsigned char next_state[256];
+static __device__ unsigned char next_state[256];
 
 static __global__ void walk(const unsigned char *start, unsigned char *out, int n, int steps)
 {
@@ -91,7 +91,7 @@ static __device__ void bring_runs(const float *in, int n, float *staged)
 }
 
 // Stores them to `out` in the same way.
-[[maybe_unused]] static __device__ void take_runs(const float *staged, float *out, int n)
+static __device__ void take_runs(const float *staged, float *out, int n)
 {
     int first = blockIdx.x * block_size * run_length;
     __syncthreads();
@@ -119,7 +119,7 @@ void small_sort(const float *in, float *out, int n)
 // One piece of `block` elements per block; a thread has up to four of them.
 static __global__ void reverse_pieces(float *data, int n, int block)
 {
-    [[maybe_unused]] __shared__ float before[1024];
+    __shared__ float before[1024];
     // TODO 6 (reverse_blocks): This block's piece, which may be shorter if it is
     // the last, must be reversed through `before`: all threads must have copied
     // to it before one of them writes to `data`.

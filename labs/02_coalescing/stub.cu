@@ -88,8 +88,8 @@ void add_unrolled(const float *a, const float *b, float *c, int n)
 void predict(const access_pattern *patterns_host, prediction *out_host, int count)
 {
     for (int i = 0; i < count; ++i) {
-        [[maybe_unused]] int p = patterns_host[i].parameter;
-        [[maybe_unused]] prediction &answer = out_host[i];
+        int p = patterns_host[i].parameter;
+        prediction &answer = out_host[i];
         switch (patterns_host[i].kind) {
             // TODO 6 (predict): Answer the kinds whose lanes read neighbours:
             // contiguous, reversed, shuffled, one_address, bytes, float2_each,
@@ -139,8 +139,8 @@ void resident_blocks(const block_needs *blocks_host, int *resident_host, int cou
 {
     for (int i = 0; i < count; ++i) {
         const block_needs &block = blocks_host[i];
-        [[maybe_unused]] int fit[] = {fit_by_warps(block, limits), fit_by_registers(block, limits),
-                                      fit_by_shared_memory(block, limits)};
+        int fit[] = {fit_by_warps(block, limits), fit_by_registers(block, limits),
+                     fit_by_shared_memory(block, limits)};
         // TODO 9 (resident_blocks: threads and blocks): resident_host[i] must be
         // the smallest of these three.
     }

@@ -28,7 +28,7 @@ struct marked {
 
 // This lane's first element. The others are 32, 64, ... further on: a warp has
 // per_thread rows of 32 neighbours, one below the other.
-[[maybe_unused]] static __device__ int first_element()
+static __device__ int first_element()
 {
     return blockIdx.x * tile + threadIdx.x / 32 * per_warp + threadIdx.x % 32;
 }
@@ -38,7 +38,7 @@ struct marked {
 struct row_counts {
     int all = 0, before = 0;
 };
-[[maybe_unused]] static __device__ row_counts count_row([[maybe_unused]] bool keep)
+static __device__ row_counts count_row(bool keep)
 {
     row_counts row;
     // TODO 1 (compact): Fill in both. __ballot_sync gives every lane a word in
@@ -51,9 +51,7 @@ struct row_counts {
 struct block_counts {
     int all = 0, before = 0;
 };
-template <class K>
-[[maybe_unused]] static __device__ block_counts count_block([[maybe_unused]] K kept,
-                                                            [[maybe_unused]] int n)
+template <class K> static __device__ block_counts count_block(K kept, int n)
 {
     block_counts block;
     // TODO 2 (compact): Fill in both. Count the warp's rows with count_row,

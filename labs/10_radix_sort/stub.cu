@@ -17,10 +17,10 @@ constexpr unsigned all_lanes = 0xffffffff;
 
 static int blocks_for(int n, int each) { return n / each + (n % each != 0); }
 
-[[maybe_unused]] static __device__ int lane() { return threadIdx.x % 32; }
+static __device__ int lane() { return threadIdx.x % 32; }
 
 // One bit for each lane before this one.
-[[maybe_unused]] static __device__ unsigned lanes_below() { return (1u << lane()) - 1; }
+static __device__ unsigned lanes_below() { return (1u << lane()) - 1; }
 
 // One warp per run.
 static __global__ void sort_runs(unsigned *keys, int n)
@@ -45,7 +45,7 @@ void sort_warps(unsigned *keys, int n)
 struct block_sums {
     int before, all;
 };
-[[maybe_unused]] static __device__ block_sums add_up(int x)
+static __device__ block_sums add_up(int x)
 {
     __shared__ int of_warps[warps];
     int up_to = x;
@@ -70,7 +70,7 @@ struct pass {
     bool floats; // keys are the bits of floats
 };
 
-[[maybe_unused]] static __device__ int digit_of(unsigned key, pass p)
+static __device__ int digit_of(unsigned key, pass p)
 {
     // TODO 9 (radix_sort_floats): If keys are floats, flip bits of `key` so
     // that the order as unsigned numbers is that of the floats. Which bits must
@@ -80,7 +80,7 @@ struct pass {
 
 // This lane's first element. The others are 32, 64, ... further on: a warp has
 // per_thread rows of 32 neighbours, one below the other.
-[[maybe_unused]] static __device__ int first_element()
+static __device__ int first_element()
 {
     return blockIdx.x * tile + threadIdx.x / 32 * per_warp + lane();
 }
@@ -104,7 +104,7 @@ static __global__ void scan_counts(int *counts, int tiles, int *totals)
 }
 
 // The lanes of the warp with the same digit as this lane.
-[[maybe_unused]] static __device__ unsigned peers_of([[maybe_unused]] int digit)
+static __device__ unsigned peers_of(int digit)
 {
     unsigned peers = all_lanes;
     // TODO 4 (radix_sort): Let the lanes vote on each bit of the digit, and
@@ -123,7 +123,7 @@ struct arrays {
 static __global__ void place_tiles(arrays a, int n, pass p, const int *counts, const int *totals)
 {
     // For each warp and digit, where its next key goes.
-    [[maybe_unused]] __shared__ int next[warps][digits];
+    __shared__ int next[warps][digits];
 
     // TODO 5 (radix_sort): Let each warp count the digits of its own keys in
     // its row of `next`: set the row to 0 first. Only one warp uses it so far,

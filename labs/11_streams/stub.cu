@@ -11,14 +11,11 @@
 
 constexpr int block_size = 256, stream_count = 4;
 
-[[maybe_unused]] static int blocks_for(int threads)
-{
-    return (threads + block_size - 1) / block_size;
-}
+static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
 
 // k is 0 to stream_count - 1. Non-blocking: the default stream waits for other
 // streams, and they for it, but not for these.
-[[maybe_unused]] static cudaStream_t stream(int k)
+static cudaStream_t stream(int k)
 {
     static cudaStream_t streams[stream_count] = {};
     if (!streams[k])
@@ -27,7 +24,7 @@ constexpr int block_size = 256, stream_count = 4;
 }
 
 // k is 0 or 1.
-[[maybe_unused]] static cudaEvent_t event(int k)
+static cudaEvent_t event(int k)
 {
     static cudaEvent_t events[2] = {};
     if (!events[k])
@@ -35,8 +32,7 @@ constexpr int block_size = 256, stream_count = 4;
     return events[k];
 }
 
-[[maybe_unused]] static __global__ void add_and_work(const float *a, const float *b, float *c,
-                                                     int n, int rounds)
+static __global__ void add_and_work(const float *a, const float *b, float *c, int n, int rounds)
 {
     // TODO 1 (add_pipelined): Compute this thread's i; c[i] must be `work` of
     // the sum.
@@ -61,8 +57,8 @@ void add_pipelined(const float *a_host, const float *b_host, float *c_host, int 
     int piece = piece_of(n), slot = 0;
     for (int first = 0; first < n; first += piece, slot = (slot + 1) % stream_count) {
         float *a = static_cast<float *>(scratch) + 3 * size_t(slot) * piece;
-        [[maybe_unused]] float *b = a + piece, *c = b + piece;
-        [[maybe_unused]] int count = piece;
+        float *b = a + piece, *c = b + piece;
+        int count = piece;
         // TODO 2 (add_pipelined): The last piece may be shorter: set `count`.
         //
         // TODO 3 (add_pipelined): Copy the pieces of a_host and b_host, which
@@ -77,8 +73,8 @@ void add_pipelined(const float *a_host, const float *b_host, float *c_host, int 
     // TODO 6 (add_pipelined): Wait until every stream is done.
 }
 
-[[maybe_unused]] static __global__ void
-merge(const unsigned char *first, const unsigned char *second, unsigned char *out, int pixels)
+static __global__ void merge(const unsigned char *first, const unsigned char *second,
+                             unsigned char *out, int pixels)
 {
     // TODO 8 (merge_images): Compute one pixel per thread.
 }
@@ -96,10 +92,10 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
     if (pixels == 0) return;
     for (int k = 0; k < count; ++k) {
         // Where image k begins in the host's arrays.
-        [[maybe_unused]] size_t at = size_t(k) * pixels;
+        size_t at = size_t(k) * pixels;
         int slot = k % stream_count;
         unsigned char *first = static_cast<unsigned char *>(scratch) + 3 * size_t(slot) * pixels;
-        [[maybe_unused]] unsigned char *second = first + pixels, *out = second + pixels;
+        unsigned char *second = first + pixels, *out = second + pixels;
         // TODO 9 (merge_images): As above: copy both images in, launch the
         // kernel, copy the result out, all in the stream of the slot.
     }
@@ -107,25 +103,22 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
 }
 
 // The four steps of the diamond.
-[[maybe_unused]] static __global__ void compute_top(const float *in, float *top, int n)
+static __global__ void compute_top(const float *in, float *top, int n)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) top[i] = work(in[i], 1);
 }
-[[maybe_unused]] static __global__ void compute_left(const float *top, float *left, int n,
-                                                     int rounds)
+static __global__ void compute_left(const float *top, float *left, int n, int rounds)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) left[i] = work(top[i], rounds);
 }
-[[maybe_unused]] static __global__ void compute_right(const float *top, float *right, int n,
-                                                      int rounds)
+static __global__ void compute_right(const float *top, float *right, int n, int rounds)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) right[i] = work(top[n - 1 - i] / 2, rounds);
 }
-[[maybe_unused]] static __global__ void join(const float *left, const float *right, float *out,
-                                             int n)
+static __global__ void join(const float *left, const float *right, float *out, int n)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) out[i] = left[i] - right[i];
@@ -137,8 +130,8 @@ void diamond(const float *in, float *left, float *right, float *out, int n, int 
              void *scratch)
 {
     if (n == 0) return;
-    [[maybe_unused]] float *top = static_cast<float *>(scratch);
-    [[maybe_unused]] cudaStream_t one = stream(0), other = stream(1);
+    float *top = static_cast<float *>(scratch);
+    cudaStream_t one = stream(0), other = stream(1);
     // TODO 11 (diamond): Launch compute_top in `one`. Then let `other` wait for
     // it: cudaEventRecord records an event behind all work queued in a stream
     // so far; cudaStreamWaitEvent makes another stream wait for it.

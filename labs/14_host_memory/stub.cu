@@ -51,7 +51,7 @@ void release(float *memory)
 }
 
 // Adds the threads' numbers up; *sum grows by the sum of the whole grid.
-[[maybe_unused]] static __device__ void add_to_sum(double of_thread, double *sum)
+static __device__ void add_to_sum(double of_thread, double *sum)
 {
     __shared__ double of_block;
     if (threadIdx.x == 0) of_block = 0;
@@ -94,7 +94,7 @@ static __global__ void scale(float *managed, int n, float factor)
 void scale_managed(float *managed, int n, float factor, int rounds)
 {
     if (n == 0) return;
-    [[maybe_unused]] cudaMemLocation here{};
+    cudaMemLocation here{};
     here.type = cudaMemLocationTypeDevice;
     check(cudaGetDevice(&here.id), "cudaGetDevice");
     // TODO 10 (scale_managed: speed): All pages must be here before the first

@@ -14,7 +14,7 @@ static int pieces(size_t n, size_t of) { return static_cast<int>((n + of - 1) / 
 
 void device_facts(device_facts_t *out_host)
 {
-    [[maybe_unused]] cudaDeviceProp device{};
+    cudaDeviceProp device{};
     check(cudaGetDeviceCount(&out_host->devices), "cudaGetDeviceCount");
     int current = 0;
     check(cudaGetDevice(&current), "cudaGetDevice");
@@ -44,13 +44,13 @@ void add_to_global(float start, float *out_host)
 }
 
 // Constant memory: kernels only read it, the host sets it like any symbol.
-[[maybe_unused]] static __constant__ float coefficients[most_coefficients];
+static __constant__ float coefficients[most_coefficients];
 
 constexpr int per_thread = 4; // elements of a polynomial
 
 static __global__ void evaluate(const float *x, float *y, int n, int degree)
 {
-    [[maybe_unused]] int first = blockIdx.x * block_size * per_thread + threadIdx.x;
+    int first = blockIdx.x * block_size * per_thread + threadIdx.x;
     float sum[per_thread], at[per_thread];
 #pragma unroll
     for (int j = 0; j < per_thread; ++j) {
@@ -77,7 +77,7 @@ void polynomial(const float *x, float *y, int n, const float *coefficients_host,
     check_launch("evaluate");
 }
 
-[[maybe_unused]] static __device__ unsigned char next_state[256];
+static __device__ unsigned char next_state[256];
 
 static __global__ void walk(const unsigned char *start, unsigned char *out, int n, int steps)
 {
@@ -115,7 +115,7 @@ static __device__ void bring_runs(const float *in, int n, float *staged)
 }
 
 // Stores them to `out` in the same way.
-[[maybe_unused]] static __device__ void take_runs(const float *staged, float *out, int n)
+static __device__ void take_runs(const float *staged, float *out, int n)
 {
     int first = blockIdx.x * block_size * run_length;
     __syncthreads();
@@ -154,7 +154,7 @@ void small_sort(const float *in, float *out, int n)
 // One piece of `block` elements per block; a thread has up to four of them.
 static __global__ void reverse_pieces(float *data, int n, int block)
 {
-    [[maybe_unused]] __shared__ float before[1024];
+    __shared__ float before[1024];
     int first = blockIdx.x * block, length = min(block, n - first);
     for (int i = threadIdx.x; i < length; i += block_size) before[i] = data[first + i];
     __syncthreads();

@@ -40,7 +40,7 @@ layout distance_all_layout()
 }
 
 // The distance of (x, y, z) from `centre`.
-[[maybe_unused]] static __device__ float distance(float x, float y, float z, float3 centre)
+static __device__ float distance(float x, float y, float z, float3 centre)
 {
     float dx = x - centre.x, dy = y - centre.y, dz = z - centre.z;
     return sqrtf(dx * dx + dy * dy + dz * dz);
@@ -94,9 +94,9 @@ static __global__ void transpose_tiles(const float *in, float *out, int rows, in
                                        int tiles_across)
 {
     // Where the tile begins in `in`, and this thread's place in the tile.
-    [[maybe_unused]] int row = blockIdx.x / tiles_across * tile_size;
-    [[maybe_unused]] int col = blockIdx.x % tiles_across * tile_size;
-    [[maybe_unused]] int x = threadIdx.x % tile_size, y = threadIdx.x / tile_size;
+    int row = blockIdx.x / tiles_across * tile_size;
+    int col = blockIdx.x % tiles_across * tile_size;
+    int x = threadIdx.x % tile_size, y = threadIdx.x / tile_size;
     __shared__ float tile[tile_size][tile_size + 1];
     for (int k = y; k < tile_size; k += block_size / tile_size)
         if (row + k < rows && col + x < cols) tile[k][x] = in[(row + k) * cols + col + x];

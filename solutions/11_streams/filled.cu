@@ -10,14 +10,11 @@
 
 constexpr int block_size = 256, stream_count = 4;
 
-[[maybe_unused]] static int blocks_for(int threads)
-{
-    return (threads + block_size - 1) / block_size;
-}
+static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
 
 // k is 0 to stream_count - 1. Non-blocking: the default stream waits for other
 // streams, and they for it, but not for these.
-[[maybe_unused]] static cudaStream_t stream(int k)
+static cudaStream_t stream(int k)
 {
     static cudaStream_t streams[stream_count] = {};
     if (!streams[k])
@@ -26,7 +23,7 @@ constexpr int block_size = 256, stream_count = 4;
 }
 
 // k is 0 or 1.
-[[maybe_unused]] static cudaEvent_t event(int k)
+static cudaEvent_t event(int k)
 {
     static cudaEvent_t events[2] = {};
     if (!events[k])
@@ -34,8 +31,7 @@ constexpr int block_size = 256, stream_count = 4;
     return events[k];
 }
 
-[[maybe_unused]] static __global__ void add_and_work(const float *a, const float *b, float *c,
-                                                     int n, int rounds)
+static __global__ void add_and_work(const float *a, const float *b, float *c, int n, int rounds)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) c[i] = work(a[i] + b[i], rounds);
@@ -56,8 +52,8 @@ void add_pipelined(const float *a_host, const float *b_host, float *c_host, int 
     int piece = piece_of(n), slot = 0;
     for (int first = 0; first < n; first += piece, slot = (slot + 1) % stream_count) {
         float *a = static_cast<float *>(scratch) + 3 * size_t(slot) * piece;
-        [[maybe_unused]] float *b = a + piece, *c = b + piece;
-        [[maybe_unused]] int count = piece;
+        float *b = a + piece, *c = b + piece;
+        int count = piece;
         count = std::min(piece, n - first);
         size_t bytes = sizeof(float) * count;
         check(cudaMemcpyAsync(a, a_host + first, bytes, cudaMemcpyHostToDevice, stream(slot)),
@@ -73,8 +69,8 @@ void add_pipelined(const float *a_host, const float *b_host, float *c_host, int 
         check(cudaStreamSynchronize(stream(k)), "waiting for a stream");
 }
 
-[[maybe_unused]] static __global__ void
-merge(const unsigned char *first, const unsigned char *second, unsigned char *out, int pixels)
+static __global__ void merge(const unsigned char *first, const unsigned char *second,
+                             unsigned char *out, int pixels)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < pixels) out[i] = (3 * first[i] + second[i] + 2) / 4;
@@ -93,10 +89,10 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
     if (pixels == 0) return;
     for (int k = 0; k < count; ++k) {
         // Where image k begins in the host's arrays.
-        [[maybe_unused]] size_t at = size_t(k) * pixels;
+        size_t at = size_t(k) * pixels;
         int slot = k % stream_count;
         unsigned char *first = static_cast<unsigned char *>(scratch) + 3 * size_t(slot) * pixels;
-        [[maybe_unused]] unsigned char *second = first + pixels, *out = second + pixels;
+        unsigned char *second = first + pixels, *out = second + pixels;
         cudaStream_t own = stream(slot);
         check(cudaMemcpyAsync(first, first_host + at, pixels, cudaMemcpyHostToDevice, own),
               "copying an image");
@@ -112,25 +108,22 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
 }
 
 // The four steps of the diamond.
-[[maybe_unused]] static __global__ void compute_top(const float *in, float *top, int n)
+static __global__ void compute_top(const float *in, float *top, int n)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) top[i] = work(in[i], 1);
 }
-[[maybe_unused]] static __global__ void compute_left(const float *top, float *left, int n,
-                                                     int rounds)
+static __global__ void compute_left(const float *top, float *left, int n, int rounds)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) left[i] = work(top[i], rounds);
 }
-[[maybe_unused]] static __global__ void compute_right(const float *top, float *right, int n,
-                                                      int rounds)
+static __global__ void compute_right(const float *top, float *right, int n, int rounds)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) right[i] = work(top[n - 1 - i] / 2, rounds);
 }
-[[maybe_unused]] static __global__ void join(const float *left, const float *right, float *out,
-                                             int n)
+static __global__ void join(const float *left, const float *right, float *out, int n)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) out[i] = left[i] - right[i];
@@ -142,8 +135,8 @@ void diamond(const float *in, float *left, float *right, float *out, int n, int 
              void *scratch)
 {
     if (n == 0) return;
-    [[maybe_unused]] float *top = static_cast<float *>(scratch);
-    [[maybe_unused]] cudaStream_t one = stream(0), other = stream(1);
+    float *top = static_cast<float *>(scratch);
+    cudaStream_t one = stream(0), other = stream(1);
     compute_top<<<blocks_for(n), block_size, 0, one>>>(in, top, n);
     check(cudaEventRecord(event(0), one), "recording an event");
     check(cudaStreamWaitEvent(other, event(0)), "waiting for top");

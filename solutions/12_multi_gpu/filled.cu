@@ -42,7 +42,7 @@ void broadcast(float *const *buffers, int n, int devices)
 {
     enable_peers(devices);
     std::vector<stream> streams = stream_each(devices);
-    [[maybe_unused]] int pieces = min(max(n / 4096, 1), 32);
+    int pieces = min(max(n / 4096, 1), 32);
     for (int p = 0; p < pieces; ++p) {
         size_t first = size_t(n) * p / pieces, last = size_t(n) * (p + 1) / pieces;
         for (int k = 0; k + 1 < devices; ++k) {
@@ -58,7 +58,7 @@ constexpr int block_size = 256;
 static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
 
 // to[i] += from[i].
-[[maybe_unused]] static __global__ void add(float *to, const float *from, int n)
+static __global__ void add(float *to, const float *from, int n)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) to[i] += from[i];
@@ -85,8 +85,8 @@ void all_reduce(float *const *buffers, int n, int devices)
             // ago.
             int part = (k + 2 * devices - 1 - step) % devices;
             int first = first_of(part), count = first_of(part + 1) - first;
-            [[maybe_unused]] float *to = buffers[k] + first;
-            [[maybe_unused]] const float *from = buffers[before] + first;
+            float *to = buffers[k] + first;
+            const float *from = buffers[before] + first;
             if (count > 0 && step < devices - 1) {
                 send(incoming[k].at, k, from, before, count, streams[k]);
                 add<<<blocks_for(count), block_size, 0, streams[k].at>>>(to, incoming[k].at, count);
@@ -108,9 +108,8 @@ static __global__ void merge(const unsigned char *first, const unsigned char *se
 }
 
 // Merges n pixels on the current device.
-[[maybe_unused]] static void merge_pixels(const unsigned char *first_host,
-                                          const unsigned char *second_host, unsigned char *out_host,
-                                          int n)
+static void merge_pixels(const unsigned char *first_host, const unsigned char *second_host,
+                         unsigned char *out_host, int n)
 {
     if (n == 0) return;
     array<unsigned char> first(n), second(n);
@@ -124,7 +123,7 @@ static __global__ void merge(const unsigned char *first, const unsigned char *se
 void merge_images(const unsigned char *first_host, const unsigned char *second_host,
                   unsigned char *out_host, int width, int height, int count, int devices)
 {
-    thread_each(devices, [&]([[maybe_unused]] int k) {
+    thread_each(devices, [&](int k) {
         use(k);
         size_t image = size_t(width) * height;
         size_t first = image * (size_t(count) * k / devices);

@@ -20,10 +20,7 @@ static __global__ void pack(const body *bodies, float4 *points, int n)
 
 // Adds the pull of `other` on a body at `at` to `sum`; softening2 is the square
 // of the softening.
-[[maybe_unused]] static __device__ void add_pull([[maybe_unused]] float3 &sum,
-                                                 [[maybe_unused]] float4 at,
-                                                 [[maybe_unused]] float4 other,
-                                                 [[maybe_unused]] float softening2)
+static __device__ void add_pull(float3 &sum, float4 at, float4 other, float softening2)
 {
     float dx = other.x - at.x, dy = other.y - at.y, dz = other.z - at.z;
     float length = sqrtf(dx * dx + dy * dy + dz * dz + softening2);
@@ -69,9 +66,8 @@ void accelerations(const body *bodies, float4 *out, int n, float softening, void
 }
 
 // For each body: first v += a * kick, then x += v * drift.
-[[maybe_unused]] static __global__ void advance(float4 *position_mass, float4 *velocity,
-                                                const float4 *acceleration, int n, float kick,
-                                                float drift)
+static __global__ void advance(float4 *position_mass, float4 *velocity, const float4 *acceleration,
+                               int n, float kick, float drift)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i >= n) return;
@@ -85,8 +81,8 @@ void accelerations(const body *bodies, float4 *out, int n, float softening, void
 // The accelerations.
 size_t step_scratch(int n) { return sizeof(float4) * n; }
 
-void step(float4 *position_mass, [[maybe_unused]] float4 *velocity, int n, float softening,
-          [[maybe_unused]] float dt, int steps, void *scratch)
+void step(float4 *position_mass, float4 *velocity, int n, float softening, float dt, int steps,
+          void *scratch)
 {
     if (n == 0) return;
     float4 *acceleration = static_cast<float4 *>(scratch);

@@ -53,7 +53,7 @@ void release(float *memory)
 }
 
 // Adds the threads' numbers up; *sum grows by the sum of the whole grid.
-[[maybe_unused]] static __device__ void add_to_sum(double of_thread, double *sum)
+static __device__ void add_to_sum(double of_thread, double *sum)
 {
     __shared__ double of_block;
     if (threadIdx.x == 0) of_block = 0;
@@ -102,7 +102,7 @@ static __global__ void scale(float *managed, int n, float factor)
 void scale_managed(float *managed, int n, float factor, int rounds)
 {
     if (n == 0) return;
-    [[maybe_unused]] cudaMemLocation here{};
+    cudaMemLocation here{};
     here.type = cudaMemLocationTypeDevice;
     check(cudaGetDevice(&here.id), "cudaGetDevice");
     check(cudaMemPrefetchAsync(managed, sizeof(float) * n, here, 0), "cudaMemPrefetchAsync");

@@ -109,7 +109,7 @@ std::string filled_up_to(const std::string &stub, const std::string &filled, int
 {
     const std::vector<code_line> ours = code_of(stub), all = code_of(filled);
     const std::vector<bool> added = added_lines(ours, all);
-    std::string text;
+    std::string text = fmt::format("#define DONE {}\n", last);
     std::size_t at = 0; // in ours
     int todo = 0;       // that added lines belong to
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -122,7 +122,8 @@ std::string filled_up_to(const std::string &stub, const std::string &filled, int
         } else {
             ++at;
         }
-        if (!added[i] || todo <= last) text += all[i].text + "\n";
+        const bool directive = trimmed(all[i].text).starts_with("#");
+        if (!added[i] || todo <= last || directive) text += all[i].text + "\n";
     }
     return text;
 }

@@ -43,10 +43,11 @@ void second(int *x)
 {
 }
 )";
-    CHECK(filled_up_to(stub, filled, 0) == "void first(int *x)\n{\n}\nvoid second(int *x)\n{\n}\n");
-    CHECK(filled_up_to(stub, filled, 1) ==
-          "void first(int *x)\n{\n    for (int i = 0; i < 4; ++i) {\n        x[i] = 1;\n    }\n}\n"
-          "void second(int *x)\n{\n}\n");
+    CHECK(filled_up_to(stub, filled, 0) ==
+          "#define DONE 0\nvoid first(int *x)\n{\n}\nvoid second(int *x)\n{\n}\n");
+    CHECK(filled_up_to(stub, filled, 1) == "#define DONE 1\nvoid first(int *x)\n{\n    for (int i "
+                                           "= 0; i < 4; ++i) {\n        x[i] = 1;\n    }\n}\n"
+                                           "void second(int *x)\n{\n}\n");
 }
 
 TEST_CASE("a helper between two functions belongs to the TODO above it")
@@ -85,4 +86,30 @@ TEST_CASE("of two TODOs side by side the filled stub's own comments tell; else i
     CHECK(filled_up_to(stub, told, 2).find("x[1]") == std::string::npos);
     CHECK(filled_up_to(stub, told, 3).find("x[1]") != std::string::npos);
     CHECK(filled_up_to(stub, with(""), 2).find("x[0]") == std::string::npos);
+}
+
+TEST_CASE("lines that a later TODO replaces are chosen by DONE")
+{
+    const std::string filled = R"(
+#ifndef DONE
+#define DONE 3
+#endif
+void first(int *x)
+{
+#if DONE < 2
+    x[0] = 1;
+#else
+    x[0] = one();
+#endif
+}
+
+void second(int *x)
+{
+    // TODO 3 (second: odd): The odd ones, too.
+    x[1] = 2;
+}
+)";
+    CHECK(filled_up_to(stub, filled, 1) ==
+          "#define DONE 1\n#ifndef DONE\n#define DONE 3\n#endif\nvoid first(int *x)\n{\n#if DONE < "
+          "2\n    x[0] = 1;\n#else\n    x[0] = one();\n#endif\n}\nvoid second(int *x)\n{\n}\n");
 }

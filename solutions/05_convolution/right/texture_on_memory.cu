@@ -194,7 +194,7 @@ __global__ static void sample(cudaTextureObject_t texture, const float2 *at, flo
     int i = sampler_number();
     if (i >= n) return;
     float x, y, r;
-    [[maybe_unused]] float g, b, a; // a texture hands out four, of which an image has one
+    float g, b, a; // a texture hands out four, of which an image has one
     asm volatile("ld.global.nc.v2.f32 {%0, %1}, [%2];" : "=f"(x), "=f"(y) : "l"(at + i));
     asm volatile("tex.2d.v4.f32.f32 {%0, %1, %2, %3}, [%4, {%5, %6}];"
                  : "=f"(r), "=f"(g), "=f"(b), "=f"(a)

@@ -88,7 +88,7 @@ __global__ static void scale(float *managed, int n, float factor)
 {
     int i = number();
     if (i >= n) return;
-    [[maybe_unused]] float v;
+    float v;
     asm volatile("ld.global.f32 %0, [%1];\n\tmul.rn.f32 %0, %0, %2;\n\tst.global.f32 [%1], %0;"
                  : "=&f"(v)
                  : "l"(managed + i), "f"(factor)
