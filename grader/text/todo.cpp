@@ -218,6 +218,11 @@ bool todo_list::waits_for_others(const std::string &case_name, int line) const
                        [this](int number) { return begun_.contains(number); });
 }
 
+bool todo_list::serves(int number, const std::string &case_name) const
+{
+    return holds(of_case_or_function(case_name), number);
+}
+
 std::vector<int> todo_list::of_case(const std::string &case_name, int line) const
 {
     std::vector<int> at_the_line = of_line(case_name, line);
@@ -278,6 +283,22 @@ std::string todo_words(const std::vector<int> &todos)
     return contiguous && todos.size() > 2
                ? fmt::format("TODOs {} to {}", todos.front(), todos.back())
                : fmt::format("TODOs {}", fmt::join(todos, " and "));
+}
+
+std::vector<int> todos_to_blame(const std::string &case_name, int line,
+                                const std::vector<case_outcome> &cases, const todo_list &todos)
+{
+    const std::vector<int> at_the_line = todos.of_case(case_name, line);
+    auto is_proven = [&](int number) {
+        bool judged = false;
+        for (const case_outcome &c : cases) {
+            if (c.case_name == case_name || !todos.serves(number, c.case_name)) continue;
+            if (c.failed || c.not_written) return false;
+            judged = true;
+        }
+        return judged && !todos.serves(number, case_name);
+    };
+    return std::ranges::all_of(at_the_line, is_proven) ? todos.of_case(case_name) : at_the_line;
 }
 
 std::vector<std::size_t> order_to_mend(const std::vector<case_outcome> &cases,

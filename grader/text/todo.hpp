@@ -45,6 +45,8 @@ public:
     // Returns the TODOs for more points of a speed case: those for later, of the case or else of
     // its function; if there are none, as of_case.
     std::vector<int> for_more(const std::string &case_name) const;
+    // True if the TODO is one of the case's, or else of its function's.
+    bool serves(int number, const std::string &case_name) const;
     // Returns the functions that a TODO belongs to.
     std::vector<std::string> functions_of_todo(int number) const;
     // True if the case has a TODO apart from its function's: work for "when everything else
@@ -79,6 +81,12 @@ struct case_outcome {
     std::string case_name;
     bool failed = false, not_written = false, speed = false;
 };
+// Returns the TODOs that a failure at a line (0: none) is about, as todo_list::of_case. But where
+// those are only of other cases, and these pass, the code there does what it should, and the case's
+// own TODOs are to blame.
+std::vector<int> todos_to_blame(const std::string &case_name, int line,
+                                const std::vector<case_outcome> &cases, const todo_list &todos);
+
 // Returns the indices of the failed cases in the order to fix them: wrong answers; then speed that
 // belongs to a function's own TODO; then functions that are not written yet, or were handed out
 // wrong and are as they were; then work for later.

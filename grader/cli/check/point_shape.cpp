@@ -99,6 +99,12 @@ point_shape shape_of(const lab &l, const std::vector<check_task> &tasks)
             shape.findings.push_back(
                 {fmt::format("{} has at least the points of {}", work.what.name, below->what.name),
                  fmt::format("{:g}, and {:g} there", graded.points, below->graded->points)});
+        if (below && work.as == check_role::rung &&
+            (graded.points == below->graded->points) == stated(source, "// Same points: ").empty())
+            shape.findings.push_back(
+                {fmt::format("{} has more points than {}, or a line \"// Same points: WHY\"",
+                             work.what.name, below->what.name),
+                 fmt::format("{:g}, and {:g} there", graded.points, below->graded->points)});
         below = &work;
     }
     return shape;

@@ -176,8 +176,9 @@ void keep_progress(const toolchain &t, const lab_view &graded, const std::string
     todo_list todos = todos_of(t, lab_called(t, graded.lab));
     const case_view *failure = first_to_mend(graded, todos);
     const case_view *to_improve = failure ? nullptr : first_to_improve(graded);
-    std::vector<int> named =
-        failure ? todos.of_line(failure->named_in_todo(), failure->line) : std::vector<int>();
+    std::vector<int> named;
+    if (failure && !todos.of_line(failure->named_in_todo(), failure->line).empty())
+        named = todos_to_blame(*failure, graded, todos);
     change(t, [&](progress_record &record) {
         progress_entry e;
         auto at = std::find_if(record.entries.begin(), record.entries.end(), [&](const auto &o) {

@@ -96,11 +96,25 @@ grading::case_outcome outcome_of(const case_view &c)
             c.kind != "correctness"};
 }
 
-const case_view *first_to_mend(const lab_view &l, const todo_list &todos)
+namespace {
+
+std::vector<grading::case_outcome> outcomes_of(const lab_view &l)
 {
     std::vector<grading::case_outcome> outcomes;
     for (const case_view &c : l.cases) outcomes.push_back(outcome_of(c));
-    std::vector<std::size_t> order = grading::order_to_mend(outcomes, todos);
+    return outcomes;
+}
+
+} // namespace
+
+std::vector<int> todos_to_blame(const case_view &c, const lab_view &l, const todo_list &todos)
+{
+    return grading::todos_to_blame(c.named_in_todo(), c.line, outcomes_of(l), todos);
+}
+
+const case_view *first_to_mend(const lab_view &l, const todo_list &todos)
+{
+    std::vector<std::size_t> order = grading::order_to_mend(outcomes_of(l), todos);
     return order.empty() ? nullptr : &l.cases[order[0]];
 }
 

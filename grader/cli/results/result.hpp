@@ -56,6 +56,8 @@ std::vector<lab_view> labs_of(const json &document);
 using grading::function_of;
 using grading::todo_list;
 grading::case_outcome outcome_of(const case_view &c);
+// Returns the TODOs that the failed case is about; empty: none is known.
+std::vector<int> todos_to_blame(const case_view &c, const lab_view &l, const todo_list &todos);
 // Returns the failure to fix first, by order_to_mend; null if nothing failed.
 const case_view *first_to_mend(const lab_view &l, const todo_list &todos);
 // Returns the first speed case that passed with points still to gain; null if there is none.

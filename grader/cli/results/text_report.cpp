@@ -190,17 +190,27 @@ private:
         return text.replace(0, lab_.lab.size(), bold(out_, lab_.lab));
     }
 
+    // `todo` is one TODO or several, in words.
+    std::string where_hints_are(const std::string &todo) const
+    {
+        const std::string one = "TODO ";
+        if (lab_.submission != "stub" || !todo.starts_with(one)) return {};
+        return fmt::format(" Hints: ./workbook hint {} --todo {}", lab_.lab.substr(0, 2),
+                           todo.substr(one.size()));
+    }
+
     std::string failure(const case_view &c) const
     {
         std::string text = paragraph(c.name, 4, c.verdict + "  ");
         text = "\n" + text.replace(0, c.verdict.size(), bad(out_, c.verdict));
         text += paragraph(c.message, 4);
-        const std::string todo =
-            c.verdict == "INFRA_ERROR" ? "" : context_.todos.words(c.named_in_todo(), c.line);
+        const std::string todo = c.verdict == "INFRA_ERROR"
+                                     ? ""
+                                     : grading::todo_words(todos_to_blame(c, lab_, context_.todos));
         if (!c.hint.empty())
             text += paragraph("Try: " + c.hint + (todo.empty() ? "" : " (" + todo + ")"), 4);
         else if (!todo.empty())
-            text += paragraph("It belongs to " + todo + ".", 4);
+            text += paragraph("It belongs to " + todo + "." + where_hints_are(todo), 4);
         for (const std::string &warning : lab_.warnings)
             text += paragraph("nvcc warned: " + warning, 4);
         // The message already lists the missed counters.
@@ -401,7 +411,9 @@ std::string refused_build_report(const json &document, const report_context &con
         text += fmt::format("  {}\n", wrapped(c.message, out.width, 2));
     text += compiler_words(said, out.width);
     if (!c.hint.empty()) text += fmt::format("  {}\n", wrapped("Try: " + c.hint, out.width, 2));
-    return text + fmt::format("\nNext: mend it, then {}\n", bold(out, context.command));
+    const std::string next = "Next: mend it, then";
+    const bool fits = next.size() + 1 + context.command.size() <= report_width;
+    return text + fmt::format("\n{}{}{}\n", next, fits ? " " : "\n  ", bold(out, context.command));
 }
 
 } // namespace cli

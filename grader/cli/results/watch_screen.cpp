@@ -110,8 +110,8 @@ std::string still_to_write(const case_view &c, const todo_list &todos, const std
     return fmt::format("TODO {} is not written yet: {}:{}.", open.next, file, open.line);
 }
 
-void draw_case(screen &to, const case_view &c, const todo_list &todos, const std::string &file,
-               const terminal &out)
+void draw_case(screen &to, const case_view &c, const lab_view &l, const todo_list &todos,
+               const std::string &file, const terminal &out)
 {
     std::size_t at = to.size();
     add(to, c.verdict + "  " + c.name, out, 0);
@@ -128,11 +128,11 @@ void draw_case(screen &to, const case_view &c, const todo_list &todos, const std
     if (said.find(c.message) == said.npos || said.empty()) add(to, c.message, out, 2);
     if (!said.empty())
         for (const std::string &line : lines(compiler_words(said, out.width))) to.push_back(line);
-    std::string todo = todos.words(c.named_in_todo(), c.line);
+    std::string todo = grading::todo_words(todos_to_blame(c, l, todos));
     if (!c.hint.empty())
         add(to, "Try: " + c.hint + (todo.empty() ? "" : " (" + todo + ")"), out, 2);
     else if (!todo.empty())
-        add(to, "It belongs to " + todo + ".", out, 2);
+        add(to, "It belongs to " + todo + "; h shows a hint.", out, 2);
     add_more_points(to, c, out, 2);
     draw_printed(to, c, out);
 }
@@ -247,7 +247,7 @@ screen verdict_screen(const watch_state &s, const lab_view &l, const todo_list &
     std::string number = number_of(s.lab), grade = "grade " + number;
     const case_view *first = first_to_mend(l, todos);
     if (first) {
-        draw_case(body, *first, todos, s.file, out);
+        draw_case(body, *first, l, todos, s.file, out);
         for (const std::string &warning : l.warnings) add(body, "nvcc warned: " + warning, out, 2);
     } else if (l.max_points > 0 && l.points >= l.max_points)
         body.push_back(good(out, fmt::format("All {:g} points{}.", l.max_points, band_words(l))));

@@ -1,4 +1,5 @@
 // Compiles a submission in a folder that holds the contract and the file and nothing else.
+#include "build_advice.hpp"
 #include "build_step.hpp"
 
 #include "cli/support/errors.hpp"
@@ -123,47 +124,6 @@ std::string diagnostics(const job &j, const compile_folder &w, const exit_result
             kept += line + "\n";
     std::string safe = sanitized(kept, j.limits.diagnostics);
     return e.cut ? safe + "\n[the compiler said more]" : safe;
-}
-
-std::string first_error(const std::string &text)
-{
-    const std::vector<std::string> all = lines(text);
-    for (const char *sign : {"error:", "error #", "error"}) // a warning may mention errors
-        for (const std::string &line : all)
-            if (line.find(sign) != line.npos) return line;
-    return all.empty() ? "the compiler gave no reason" : all[0];
-}
-
-// True if the argument of a cudaMemcpy that the compiler rejects, at the caret below `source`, was
-// given to the wrong place: a direction is wanted, or the first argument is not to be written.
-bool exchanged_in_memcpy(std::string_view error, std::string_view source, std::size_t caret)
-{
-    constexpr std::string_view call = "cudaMemcpy(";
-    const std::size_t begin = source.find(call);
-    if (begin == source.npos || caret == source.npos || caret < begin + call.size()) return false;
-    const std::string_view before = source.substr(begin + call.size(), caret - begin - call.size());
-    if (before.find(')') != before.npos) return false;
-    if (error.find("incompatible with parameter of type \"cudaMemcpyKind\"") != error.npos)
-        return true;
-    return before.find(',') == before.npos &&
-           error.find("argument of type \"const ") != error.npos &&
-           error.find("incompatible with parameter of type \"void *\"") != error.npos;
-}
-
-// Says what to do about the first error. `said`: the compiler's output, where the source line and a
-// caret stand below an error.
-std::string next_step(const std::string &said)
-{
-    const std::vector<std::string> all = lines(said);
-    const std::string first = first_error(said);
-    if (first.find("a __global__ function call must be configured") != first.npos)
-        return "a __global__ function is launched: between its name and its arguments stand the "
-               "numbers of blocks and of threads per block, name<<<blocks, threads>>>(arguments)";
-    const auto at = std::ranges::find(all, first);
-    if (all.end() - at > 2 && exchanged_in_memcpy(first, at[1], at[2].find('^')))
-        return "cudaMemcpy takes (to, from, bytes, direction), in this order: the target is the "
-               "first, and the direction, such as cudaMemcpyHostToDevice, the last";
-    return "mend the first error; the ones after it often follow from it";
 }
 
 // Exit statuses of compile.sh for a file that compiles but lacks a function of the contract, or
@@ -291,7 +251,7 @@ bool is_forged_kill(const job &j, const compile_folder &w, const exit_result &e)
         throw refusal{verdict::BUILD_FAILED,
                       fmt::format("the compiler itself crashed at {} (signal {})", j.shown, signal),
                       "leave out what you wrote last, to find the lines that it cannot take", said};
-    throw refusal{verdict::BUILD_FAILED, first_error(said), next_step(said), said};
+    throw refusal{verdict::BUILD_FAILED, first_error(said), build_advice(said), said};
 }
 
 // Returns true if the compiler finds all it needs in the sandbox; a success is remembered.

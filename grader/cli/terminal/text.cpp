@@ -64,6 +64,21 @@ bool says_nothing(const std::string &line)
            line.find(" detected in the compilation of ") != line.npos;
 }
 
+// Leaves out the notes that list each function of the same name, with their source lines in
+// headers.
+std::vector<std::string> without_overloads(const std::vector<std::string> &all)
+{
+    std::vector<std::string> kept;
+    bool in_note = false;
+    for (const std::string &line : all) {
+        if (!line.starts_with(' '))
+            in_note =
+                line.find(": note #") != line.npos && line.find(" does not match ") != line.npos;
+        if (!in_note) kept.push_back(line);
+    }
+    return kept;
+}
+
 } // namespace
 
 terminal detect_terminal(int descriptor)
@@ -149,7 +164,7 @@ std::string bar(const terminal &t, double fraction, int width)
 std::string compiler_words(const std::string &said, int width)
 {
     constexpr std::size_t max_lines = 24;
-    std::vector<std::string> all = lines(said);
+    std::vector<std::string> all = without_overloads(lines(said));
     std::erase_if(all, says_nothing);
     std::string text;
     for (std::size_t i = 0; i < std::min(all.size(), max_lines); ++i) {

@@ -129,6 +129,17 @@ TEST_CASE("the TODO at hand is that of the last grade's first failure")
                       "sim");
         CHECK(at_hand() == 3);
     }
+    SUBCASE("a failure in code that passes the cases of its own TODO is about the case's TODO")
+    {
+        p.put("labs/02_scaling/stub.cu", "void a()\n{\n    // TODO 1 (scale): A.\n}\n"
+                                         "void b()\n{\n    // TODO 2 (shift): B.\n}\n");
+        for (const auto &[verdict, todo] : {std::pair{"PASS", 2}, std::pair{"CRASH", 1}}) {
+            lab_view l = lab_with({{"shift: one", "RACE"}, {"scale: one", verdict}});
+            l.cases[0].line = 2;
+            keep_progress(p.tools, l, "sim");
+            CHECK(read_progress(p.tools).last("02_scaling")->todo == todo);
+        }
+    }
     SUBCASE("a failure at a line is helped by the TODO of its function, until it is another one")
     {
         p.put("labs/02_scaling/stub.cu", "void a()\n{\n    // TODO 1 (scale): A.\n}\n"

@@ -16,11 +16,12 @@ struct version {
 
 // The faults in the points of a lab's versions, of `full` and `clock`; "": none.
 std::string faults_in_points(project &p, const std::vector<version> &versions, double full = 40,
-                             double clock = 10, bool known = true)
+                             double clock = 10, bool known = true,
+                             const std::string &stated = "// Points: 20\n")
 {
     std::vector<check_task> tasks;
     for (const version &v : versions) {
-        const std::string source = p.put("solutions/02_scaling/" + v.name, "// Points: 20\n");
+        const std::string source = p.put("solutions/02_scaling/" + v.name, stated);
         check_task work{&p.only_lab(), v.as, {v.name, source, true}};
         work.known = known;
         lab_view graded{"02_scaling", v.name, v.points < full ? "fail" : "pass", v.points, full};
@@ -59,8 +60,24 @@ TEST_CASE("each version has the points of its place on the ladder")
           "naive has the points for right answers alone: 18.5 points; at most 18\n");
     CHECK(faults_in_points(p, {{naive, "naive", 18}, {rung, "1_wide", 17}}) ==
           "1_wide has at least the points of naive: 17, and 18 there\n");
+    CHECK(
+        faults_in_points(p, {{naive, "naive", 18}, {rung, "1_wide", 18}}) ==
+        "1_wide has more points than naive, or a line \"// Same points: WHY\": 18, and 18 there\n");
     CHECK(faults_in_points(p, {{filled, "f.cu", 19}}) ==
           "filled has the points that it states: it has 19 points, and states 20\n");
+}
+
+TEST_CASE("a rung whose idea no counter sees says so, and no other does")
+{
+    using enum check_role;
+    project p;
+    const std::string why = "// Same points: only the clock sees it.\n";
+    auto faults = [&](double points) {
+        return faults_in_points(p, {{naive, "naive", 18}, {rung, "1_wide", points}}, 40, 10, true,
+                                why);
+    };
+    CHECK(faults(18) == "");
+    CHECK(contains(faults(20), "20, and 18 there"));
 }
 
 TEST_CASE("an empty stub has no points, but what a student edited may have")

@@ -98,6 +98,13 @@ TEST_CASE("the report begins with what is first to mend, and names its TODO by t
     };
     CHECK(holds("\nRACE  scale: two\n"));
     CHECK(holds("Try: mend it. (TODO 2)"));
+    records()[2].hint.clear();
+    json of_stub = result();
+    CHECK(contains(report(of_stub, path), "It belongs to TODO 2.\n"));
+    of_stub["labs"][0]["lab"] = "02_scaling", of_stub["labs"][0]["submission"] = "stub";
+    CHECK(contains(report(of_stub, path),
+                   "It belongs to TODO 2. Hints: ./workbook hint 02 --todo 2\n"));
+    records()[2].hint = "mend it.";
     // A function that is not shown yet gets one sentence about its first failure.
     const std::string turn = "    CRASH              turn: ";
     const std::string indent(23, ' ');
@@ -245,4 +252,19 @@ TEST_CASE("what nothing here can judge is open, and neither fails the lab nor pa
     CHECK(text.find("0 of 5 points") == std::string::npos); // that would be a zero
     CHECK(text.find("FAIL") == std::string::npos);
     records().clear();
+}
+
+TEST_CASE("a long command after a refused build has a line of its own")
+{
+    built_submission refused;
+    refused.verdict = verdict::BUILD_FAILED;
+    refused.message = "stub.cu(3): error";
+    const json document = refused_build("02_scaling", "stub", refused, {12});
+    const std::string file = "/home/ada/" + std::string(50, 'a') + ".cu";
+    auto said = [&](const std::string &command) {
+        return refused_build_report(document, {file, command, "", todo_list(""), {}});
+    };
+    CHECK(contains(said("./workbook grade 02"), "Next: mend it, then ./workbook grade 02\n"));
+    const std::string command = "./workbook grade 02 --submission " + file;
+    CHECK(contains(said(command), "Next: mend it, then\n  " + command + "\n"));
 }

@@ -81,4 +81,12 @@ TEST_CASE("a compiler's words fit the terminal, and its marks stay below what th
     CHECK(shown.back() == "  [76 lines more]");
     for (const std::string &line : shown) CHECK(columns(line) <= 60);
     CHECK(compiler_words("", 80) == "");
+
+    const std::string error =
+        "a.cu(4): error: no instance of \"cudaMalloc\"\n  cudaMalloc(x, 4);\n  ^\n";
+    const std::string notes =
+        "cuda_runtime_api.h(4581): note #3326-D: function \"cudaMalloc(void **, size_t)\" does not "
+        "match because argument #1 does not match parameter\n  cudaError_t cudaMalloc(void **);\n  "
+        "^\n";
+    CHECK(compiler_words(error + notes, 80) == compiler_words(error, 80));
 }
