@@ -36,6 +36,7 @@ UNIT = ("access|block|body|byte|call|column|device|element|interaction|key|lane|
 RATE = re.compile(rf"\b(?!(?:as|before|behind|by|for|from|in|of|on|or|per|than|to|with)\b)\w+,? an? (?:\w+ )?(?:{UNIT})\b")
 RATE_IN_STEM = re.compile(rf"_an?_(?:{UNIT})$")
 GATE_NAME = re.compile(r'\b(?:at_most|at_least)\(\s*(?:fmt::format\(\s*)?"([^"]*)"')
+MAX_TODOS, MAX_TODO_LINES = 12, 3
 NOTE_TO_WRITER = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
 
 problems = []
@@ -92,6 +93,19 @@ def check_first_line(path, lines):
         problem(path, f"its first line does not say what it is for: `{line[:60]}`")
 
 
+def lengths_of_todos(text):
+    """Yields the number of each TODO and how many lines of comment it has."""
+    number, length = 0, 0
+    for line in text.splitlines() + [""]:
+        begun = re.match(r"\s*// TODO (\d+) \(", line)
+        if number and not begun and re.match(r"\s*// *\S", line):
+            length += 1
+            continue
+        if number:
+            yield number, length
+        number, length = (int(begun[1]), 1) if begun else (0, 0)
+
+
 def check_stub(path, text):
     """Checks the TODOs, and that each has a hint. The program finds them by `TODO 2 (FUNCTION)`, or
     `TODO 3 (FUNCTION: CASE)`, and the hints by their headings; it ignores any other form without a word."""
@@ -103,6 +117,11 @@ def check_stub(path, text):
         problem(path, "has no numbered TODO")
     elif numbers != set(range(1, max(numbers) + 1)):
         problem(path, f"its TODOs are numbered {sorted(numbers)}, not 1 to {max(numbers)}")
+    if len(numbers) > MAX_TODOS:
+        problem(path, f"has {len(numbers)} TODOs; at most {MAX_TODOS} make a lab")
+    for number, length in lengths_of_todos(text):
+        if length > MAX_TODO_LINES:
+            problem(path, f"TODO {number} has {length} lines; it says in {MAX_TODO_LINES} what must hold, hints.md says how")
     for number in sorted(numbers - {int(n) for n, _ in named}):
         problem(path, f"no line has `TODO {number} (FUNCTION): ...` or `TODO {number} (FUNCTION: CASE): ...`")
     contract, cases = contract_of(path.parent), case_names(path.with_name("grade.cpp"))

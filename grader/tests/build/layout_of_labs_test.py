@@ -79,6 +79,21 @@ class layout_of_labs(in_a_folder):
         self.change(stub, "(add: speed)", "(add: haste)")
         self.assertEqual(self.problems(), [stub + ": TODO 2 is of `add: haste`, a case that grade.cpp does not have"])
 
+    def test_a_todo_is_short_and_there_are_few(self):
+        stub = "labs/01_add/stub.cu"
+        self.change(stub, "A.\n", "A,\n// and B,\n// and C.\n//\n// More is in lab.hpp.\n")
+        self.assertEqual(self.problems(), [])
+        self.change(stub, "A.\n", "A,\n// and B,\n// and C,\n// and D.\n")
+        self.assertEqual(
+            self.problems(), [stub + ": TODO 1 has 4 lines; it says in 3 what must hold, hints.md says how"]
+        )
+        self.put(stub, FILES[stub] + "".join(f"// TODO {n} (add): More.\n" for n in range(4, 14)))
+        self.put("labs/01_add/hints.md", FILES["labs/01_add/hints.md"] + "".join(f"\n## TODO {n}: m\n\nM.\n" for n in range(4, 14)))
+        self.assertEqual(self.problems(), [stub + ": has 13 TODOs; at most 12 make a lab"])
+        self.change(stub, "// TODO 1", "[[maybe_unused]] static int x;\n// TODO 1")
+        self.put("labs/01_add/hints.md", FILES["labs/01_add/hints.md"])
+        self.assertEqual(self.problems(), [stub + ": has [[maybe_unused]]; nothing warns of unused names"])
+
     def test_each_todo_has_a_hint_and_each_hint_a_todo(self):
         hints = "labs/01_add/hints.md"
         self.change(hints, "## TODO 2: b", "## TODO 7: b")
