@@ -25,142 +25,129 @@ template <class Sum> static std::function<floats()> each_element(const shape &s,
 // Reads beyond the end, which only a wrong index makes, count as 0.
 static double at(const floats &values, std::size_t i) { return i < values.size() ? values[i] : 0; }
 
-// Sums of which some terms are missing, or come twice, because of tiles `side` wide.
-static void add_tile_mistakes(misconceptions &known, const floats &M, const floats &N,
-                              const shape &s, int side)
+namespace {
+
+// A product with a mistake in it. The defaults have none, with `to`, first_row and second_row k, k
+// and l.
+struct twist {
+    int from = 0, to, times = 1; // the terms of each sum, and how often all of them are added
+    int first_row, second_row;   // elements that a row is taken to have
+    bool first_across = false, second_across = false; // read transposed
+    int rows_of = 0, cols_of = 0; // blocks so large take the other block index for their tiles
+    int kept = 0;                 // terms beyond k come from so many before
+};
+
+} // namespace
+
+static floats twisted(const floats &M, const floats &N, const shape &s, const twist &t)
 {
-    auto sums = [=, &M, &N](auto row_of_m, auto col_of_n) {
-        return each_element(s, [=, &M, &N](int row, int col) {
-            double sum = 0;
-            for (int i = 0; i < s.k; ++i)
-                sum += at(M, area(row_of_m(row, col), s.k) + i) *
-                       at(N, area(i, s.l) + col_of_n(row, col));
-            return sum;
-        });
-    };
-    auto some = [=, &M, &N](int from, int to, int times = 1) {
-        return each_element(s, [=, &M, &N](int row, int col) {
-            double sum = 0;
-            for (int i = from; i < to; ++i)
-                sum += at(M, area(row, s.k) + i) * at(N, area(i, s.l) + col);
-            return times * sum;
-        });
-    };
-    int whole = s.k / side, tiles = (s.k + side - 1) / side, last = (tiles - 1) * side;
-    std::string size = std::to_string(side);
-    // Tiles of another block, where blockIdx.x and .y, or row and column, were exchanged.
-    if (side < s.j || side < s.l) {
-        auto row = [](int row, int) { return row; };
-        auto col = [](int, int col) { return col; };
-        auto row_of_block = [side](int row, int col) { return col / side * side + row % side; };
-        auto col_of_block = [side](int row, int col) { return row / side * side + col % side; };
-        known.push_back({"The columns of the second matrix are those of the block's rows, in "
-                         "blocks of " +
-                             size + ".",
-                         "Which columns of it belong to a block's columns of the result? The "
-                         "index of a tile of the second matrix takes blockIdx.x.",
-                         sums(row, col_of_block)});
-        known.push_back({"The rows of the first matrix are those of the block's columns, in "
-                         "blocks of " +
-                             size + ".",
-                         "Which rows of it belong to a block's rows of the result? The index of "
-                         "a tile of the first matrix takes blockIdx.y.",
-                         sums(row_of_block, col)});
-    }
-    if (tiles > 1) {
-        known.push_back({"Only the last " + size + " terms of each sum are there.",
-                         "The sum must last across all tiles: set it to 0 before the first, and "
-                         "multiply each tile before the next is loaded over it.",
-                         some(last, s.k)});
-        known.push_back({"Every tile was multiplied as if it were the last one.",
-                         "Loading and multiplying belong in one loop: a tile is gone when the next "
-                         "is loaded over it.",
-                         some(last, s.k, tiles)});
-        known.push_back({"Only the first " + size + " terms of each sum are there.",
-                         "A block goes through all tiles along its rows of the first matrix: how "
-                         "many iterations does the loop have, and where does the last tile begin?",
-                         some(0, side)});
-    }
-    // A product without any whole tile would be 0, which is said for any cause.
-    if (whole > 0 && whole < tiles)
-        known.push_back(
-            {"The last " + std::to_string(s.k - whole * side) + " terms of each sum are missing.",
-             "k / tile rounds down and leaves out the rest: round up, and fill the part of the "
-             "last tile that hangs over the edge with zeros.",
-             some(0, whole * side)});
-    // The last tile hangs over the edge and keeps elements of the one before.
-    if (whole > 0 && whole < tiles)
-        known.push_back(
-            {"Elements that the tile before had left beyond the edge were multiplied too.",
-             "Fill the part of a tile that hangs over the edge with zeros, each time.",
-             each_element(s, [=, &M, &N](int row, int col) {
-                 double sum = 0;
-                 for (int i = 0; i < tiles * side; ++i) {
-                     int term = i < s.k ? i : i - side;
-                     sum += at(M, area(row, s.k) + term) * at(N, area(term, s.l) + col);
-                 }
-                 return sum;
-             })});
+    return each_element(s, [&](int row, int col) {
+        const int r = t.rows_of ? col / t.rows_of * t.rows_of + row % t.rows_of : row;
+        const int c = t.cols_of ? row / t.cols_of * t.cols_of + col % t.cols_of : col;
+        double sum = 0;
+        for (int n = t.from; n < t.to; ++n) {
+            const int i = n < s.k ? n : n - t.kept;
+            sum += at(M, t.first_across ? area(i, s.j) + r : area(r, t.first_row) + i) *
+                   at(N, t.second_across ? area(c, s.k) + i : area(i, t.second_row) + c);
+        }
+        return t.times * sum;
+    })();
 }
 
 misconceptions wrong_products(const floats &M, const floats &N, const shape &s)
 {
-    auto product = [=, &M, &N](auto of_m, auto of_n) {
-        return each_element(s, [=, &M, &N](int row, int col) {
-            double sum = 0;
-            for (int i = 0; i < s.k; ++i) sum += at(M, of_m(row, i)) * at(N, of_n(i, col));
-            return sum;
-        });
+    misconceptions known;
+    const twist right{.to = s.k, .first_row = s.k, .second_row = s.l};
+    auto add = [&, s](const std::string &cause, const std::string &next, const twist &t) {
+        known.push_back({cause, next, [=, &M, &N] { return twisted(M, N, s, t); }, true});
     };
-    auto m = [=](int row, int i) { return area(row, s.k) + i; };
-    auto n = [=](int i, int col) { return area(i, s.l) + col; };
-    misconceptions known = {
-        {"The second matrix was read transposed.",
-         "A sum goes down a column of it: its terms lie a whole row apart.",
-         product(m, [=](int i, int col) { return area(col, s.k) + i; })},
-        {"The first matrix was read transposed.",
-         "A sum goes along a row of it: its terms are neighbours.",
-         product([=](int row, int i) { return area(i, s.j) + row; }, n)},
-        {"The matrices were multiplied element by element.",
-         "An element of the result is a sum: a row times a column.",
-         each_element(s, [=, &M, &N](int r, int c) { return at(M, m(r, c)) * at(N, n(r, c)); })},
+    auto with = [&](auto change) {
+        twist t = right;
+        change(t);
+        return t;
     };
+    auto terms = [&](int from, int to, int times = 1) {
+        return with([=](twist &t) { t.from = from, t.to = to, t.times = times; });
+    };
+    add("The second matrix was read transposed.",
+        "A sum goes down a column of it: its terms lie a whole row apart.",
+        with([](twist &t) { t.second_across = true; }));
+    add("The first matrix was read transposed.",
+        "A sum goes along a row of it: its terms are neighbours.",
+        with([](twist &t) { t.first_across = true; }));
+    known.push_back({"The matrices were multiplied element by element.",
+                     "An element of the result is a sum: a row times a column.",
+                     each_element(s,
+                                  [=, &M, &N](int r, int c) {
+                                      return at(M, area(r, s.k) + c) * at(N, area(r, s.l) + c);
+                                  }),
+                     true});
     struct length {
         const char *name;
         int value;
     };
     for (length wrong : {length{"l", s.l}, {"k", s.k}, {"j", s.j}}) {
-        auto of_m = [=](int row, int i) { return area(row, wrong.value) + i; };
-        auto of_n = [=](int i, int col) { return area(i, wrong.value) + col; };
-        auto taken = [&](const char *which, const char *right) {
+        auto taken = [&](const char *which, const char *length) {
             return std::string("The rows of the ") + which + " matrix were taken to be " +
-                   wrong.name + " long; they have " + right + " elements.";
+                   wrong.name + " long; they have " + length + " elements.";
         };
         const char *next = "Row i of a j x k matrix begins at i * k, of a k x l matrix at i * l.";
         // If even the second row lies beyond the end, wrong zeros have many causes.
         if (wrong.value != s.k && area(1, wrong.value) < M.size())
-            known.push_back({taken("first", "k"), next, product(of_m, n)});
+            add(taken("first", "k"), next, with([=](twist &t) { t.first_row = wrong.value; }));
         if (wrong.value != s.l && area(1, wrong.value) < N.size())
-            known.push_back({taken("second", "l"), next, product(m, of_n)});
+            add(taken("second", "l"), next, with([=](twist &t) { t.second_row = wrong.value; }));
     }
     if (s.l < s.k)
-        known.push_back({"Only the first l terms of each sum are there, and there should be k.",
-                         "The columns of the first matrix, and the rows of the second, are k.",
-                         each_element(s, [=, &M, &N](int row, int col) {
-                             double sum = 0;
-                             for (int i = 0; i < s.l; ++i)
-                                 sum += at(M, m(row, i)) * at(N, n(i, col));
-                             return sum;
-                         })});
+        add("Only the first l terms of each sum are there, and there should be k.",
+            "The columns of the first matrix, and the rows of the second, are k.", terms(0, s.l));
     constexpr int least_tile = 8;
     if (s.k < least_tile && s.k > 0)
-        known.push_back({"All elements are 0, and k is less than a tile.",
-                         "Does the loop over the tiles run at all? k / tile is 0 here: round up, "
-                         "and fill what lies beyond k with zeros. If it runs, print the first "
-                         "term of a sum: which of its factors is 0?",
-                         each_element(s, [](int, int) { return 0; })});
-    for (int side : {8, 16, 32, 64}) add_tile_mistakes(known, M, N, s, side);
-    for (misconception<float> &k : known) k.everywhere = true;
+        add("All elements are 0, and k is less than a tile.",
+            "Does the loop over the tiles run at all? k / tile is 0 here: round up, and fill what "
+            "lies beyond k with zeros. If it runs, print the first term of a sum: which of its "
+            "factors is 0?",
+            terms(0, 0));
+    // Sums of which some terms are missing, or come twice, because of tiles `side` wide.
+    for (int side : {8, 16, 32, 64}) {
+        int whole = s.k / side, tiles = (s.k + side - 1) / side, last = (tiles - 1) * side;
+        std::string size = std::to_string(side);
+        if (side < s.j || side < s.l) { // tiles of another block
+            add("The columns of the second matrix are those of the block's rows, in blocks of " +
+                    size + ".",
+                "Which columns of it belong to a block's columns of the result? The index of a "
+                "tile of the second matrix takes blockIdx.x.",
+                with([=](twist &t) { t.cols_of = side; }));
+            add("The rows of the first matrix are those of the block's columns, in blocks of " +
+                    size + ".",
+                "Which rows of it belong to a block's rows of the result? The index of a tile of "
+                "the first matrix takes blockIdx.y.",
+                with([=](twist &t) { t.rows_of = side; }));
+        }
+        if (tiles > 1) {
+            add("Only the last " + size + " terms of each sum are there.",
+                "The sum must last across all tiles: set it to 0 before the first, and multiply "
+                "each tile before the next is loaded over it.",
+                terms(last, s.k));
+            add("Every tile was multiplied as if it were the last one.",
+                "Loading and multiplying belong in one loop: a tile is gone when the next is "
+                "loaded over it.",
+                terms(last, s.k, tiles));
+            add("Only the first " + size + " terms of each sum are there.",
+                "A block goes through all tiles along its rows of the first matrix: how many "
+                "iterations does the loop have, and where does the last tile begin?",
+                terms(0, side));
+        }
+        // A product without any whole tile would be 0, which is said for any cause.
+        if (whole == 0 || whole == tiles) continue;
+        add("The last " + std::to_string(s.k - whole * side) + " terms of each sum are missing.",
+            "k / tile rounds down and leaves out the rest: round up, and fill the part of the last "
+            "tile that hangs over the edge with zeros.",
+            terms(0, whole * side));
+        add("Elements that the tile before had left beyond the edge were multiplied too.",
+            "Fill the part of a tile that hangs over the edge with zeros, each time.",
+            with([=](twist &t) { t.to = tiles * side, t.kept = side; }));
+    }
     return known;
 }
 
