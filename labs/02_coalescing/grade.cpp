@@ -29,29 +29,28 @@ struct places {
     int a = 0, b = 0, c = 0;
 };
 
-static void try_read(int n, int offset, const places &at = {})
+static void try_sums(sum_of what, int n, int offset, const places &at = {})
 {
-    floats a = random_floats(n), b = random_floats(n), sums = oracle::read_offset(a, b, offset);
-    output<float> c(n, 0, sums.size());
-    CALL(read_offset, misaligned(a, at.a), misaligned(b, at.b), misaligned(c, at.c), n, offset);
-    expect_equal(c, put_at(0, sums, n), {}, [&] { return wrong_reads(a, b, offset); });
-}
-
-static void try_write(int n, int offset, const places &at = {})
-{
-    floats a = random_floats(n), b = random_floats(n), sums = oracle::write_offset(a, b, offset);
-    output<float> c(n, std::min(offset, n), sums.size());
-    CALL(write_offset, misaligned(a, at.a), misaligned(b, at.b), misaligned(c, at.c), n, offset);
-    expect_equal(c, put_at(offset, sums, n), {}, [&] { return wrong_writes(a, b); });
-}
-
-static void try_add(int n, const places &at = {})
-{
+    const bool reads = what == sum_of::reading, writes = what == sum_of::writing;
     floats a = random_floats(n), b = random_floats(n);
-    output<float> c(n);
-    CALL(add_unrolled, misaligned(a, at.a), misaligned(b, at.b), misaligned(c, at.c), n);
-    expect_equal(c, oracle::add(a, b), {}, [&] { return wrong_sums(a, b); });
+    floats sums = reads    ? oracle::read_offset(a, b, offset)
+                  : writes ? oracle::write_offset(a, b, offset)
+                           : oracle::add(a, b);
+    output<float> c(n, writes ? std::min(offset, n) : 0, sums.size());
+    auto a_at = misaligned(a, at.a), b_at = misaligned(b, at.b);
+    auto c_at = misaligned(c, at.c);
+    if (reads)
+        CALL(read_offset, a_at, b_at, c_at, n, offset);
+    else if (writes)
+        CALL(write_offset, a_at, b_at, c_at, n, offset);
+    else
+        CALL(add_unrolled, a_at, b_at, c_at, n);
+    expect_equal(c, put_at(writes ? offset : 0, sums, n), {}, [&] {
+        return reads ? wrong_reads(a, b, offset) : writes ? wrong_writes(a, b) : wrong_sums(a, b);
+    });
 }
+
+static void try_add(int n, const places &at = {}) { try_sums(sum_of::adding, n, 0, at); }
 
 // Places of which no two arrays agree, and some where they do.
 static const places odd_places[] = {{1, 1, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1},  {1, 2, 3},
@@ -105,16 +104,6 @@ static std::vector<counted_gate> gated(std::vector<counted_gate> gates)
     // 1024 threads with 32 floats each, which is more than helps, have two blocks here.
     gates.push_back(blocks_share(1.5));
     return gates;
-}
-
-// Not timed: a misaligned offset costs a few per cent where caches are large.
-static void race_offset(sum_of what, int offset)
-{
-    speed_gates gates;
-    gates.counted =
-        gated({sectors_per_element(false, offset, 0.27), sectors_per_element(true, offset, 0.13),
-               used_by_loads(0.97), used_by_stores(0.97)});
-    race(sums_at(what, offset), gates);
 }
 
 CORRECTNESS_CASE("scale_columns: a small matrix", 0.5) { try_scale(3, 5); }
@@ -174,62 +163,63 @@ SPEED_CASE("scale_columns: speed", 4.5, 10)
 }
 
 // The cases of read_offset and write_offset, which differ in the side that is offset.
-using try_offset = void (*)(int n, int offset, const places &at);
 
-static void every_offset(try_offset one)
+static void every_offset(sum_of what)
 {
     // Downwards: at 33 more mistakes can be told apart than at 1.
-    for (int offset = 33; offset >= 0; --offset) one(1000, offset, {});
+    for (int offset = 33; offset >= 0; --offset) try_sums(what, 1000, offset);
 }
 
-static void around_blocks(try_offset one)
+static void around_blocks(sum_of what)
 {
     for (int n : {1, 31, 32, 33, 255, 256, 257, 1023, 1025, 4099}) {
-        one(n, 0, {});
-        one(n, 1, {});
-        one(n + 5, 5, {});
+        try_sums(what, n, 0);
+        try_sums(what, n, 1);
+        try_sums(what, n + 5, 5);
     }
 }
 
-static void at_the_end(try_offset one)
+static void at_the_end(sum_of what)
 {
-    for (int offset : {99, 100, 101, 1000}) one(100, offset, {});
-    one(0, 0, {});
-    one(0, 3, {});
+    for (int offset : {99, 100, 101, 1000}) try_sums(what, 100, offset);
+    try_sums(what, 0, 0);
+    try_sums(what, 0, 3);
 }
 
-static void arrays_anywhere(try_offset one)
+static void arrays_anywhere(sum_of what)
 {
     for (const places &at : odd_places)
-        for (int offset : {0, 6, 11}) one(1237, offset, at);
+        for (int offset : {0, 6, 11}) try_sums(what, 1237, offset, at);
     // Whole blocks, of whatever size, less up to a sector: who begins at the boundary before the
     // first element needs a warp more than who does not.
-    for (int less = 0; less < 8; ++less) one(4096 + 11 - less, 11, odd_places[less]);
+    for (int less = 0; less < 8; ++less) try_sums(what, 4096 + 11 - less, 11, odd_places[less]);
 }
 
-CORRECTNESS_CASE("read_offset: a small array", 0.5) { try_read(10, 3); }
+// Not timed: a misaligned offset costs a few per cent where caches are large.
+static void race_offset(sum_of what, int offset)
+{
+    speed_gates gates;
+    gates.counted =
+        gated({sectors_per_element(false, offset, 0.27), sectors_per_element(true, offset, 0.13),
+               used_by_loads(0.97), used_by_stores(0.97)});
+    race(sums_at(what, offset), gates);
+}
 
-CORRECTNESS_CASE("read_offset: every offset within a line", 0.5) { every_offset(try_read); }
+constexpr sum_of reading = sum_of::reading, writing = sum_of::writing;
 
-CORRECTNESS_CASE("read_offset: sizes around a warp and a block", 0.5) { around_blocks(try_read); }
+CORRECTNESS_CASE("read_offset: a small array", 0.5) { try_sums(reading, 10, 3); }
+CORRECTNESS_CASE("read_offset: every offset within a line", 0.5) { every_offset(reading); }
+CORRECTNESS_CASE("read_offset: sizes around a warp and a block", 0.5) { around_blocks(reading); }
+CORRECTNESS_CASE("read_offset: an offset at the end or beyond it", 0.5) { at_the_end(reading); }
+CORRECTNESS_CASE("read_offset: arrays that begin anywhere", 1) { arrays_anywhere(reading); }
+SPEED_CASE("read_offset: sectors at offset 11", 4.5, 0) { race_offset(reading, 11); }
 
-CORRECTNESS_CASE("read_offset: an offset at the end or beyond it", 0.5) { at_the_end(try_read); }
-
-CORRECTNESS_CASE("read_offset: arrays that begin anywhere", 1) { arrays_anywhere(try_read); }
-
-SPEED_CASE("read_offset: sectors at offset 11", 4.5, 0) { race_offset(sum_of::reading, 11); }
-
-CORRECTNESS_CASE("write_offset: a small array", 0.5) { try_write(10, 3); }
-
-CORRECTNESS_CASE("write_offset: every offset within a line", 0.5) { every_offset(try_write); }
-
-CORRECTNESS_CASE("write_offset: sizes around a warp and a block", 0.5) { around_blocks(try_write); }
-
-CORRECTNESS_CASE("write_offset: an offset at the end or beyond it", 0.5) { at_the_end(try_write); }
-
-CORRECTNESS_CASE("write_offset: arrays that begin anywhere", 1) { arrays_anywhere(try_write); }
-
-SPEED_CASE("write_offset: sectors at offset 11", 4.5, 0) { race_offset(sum_of::writing, 11); }
+CORRECTNESS_CASE("write_offset: a small array", 0.5) { try_sums(writing, 10, 3); }
+CORRECTNESS_CASE("write_offset: every offset within a line", 0.5) { every_offset(writing); }
+CORRECTNESS_CASE("write_offset: sizes around a warp and a block", 0.5) { around_blocks(writing); }
+CORRECTNESS_CASE("write_offset: an offset at the end or beyond it", 0.5) { at_the_end(writing); }
+CORRECTNESS_CASE("write_offset: arrays that begin anywhere", 1) { arrays_anywhere(writing); }
+SPEED_CASE("write_offset: sectors at offset 11", 4.5, 0) { race_offset(writing, 11); }
 
 CORRECTNESS_CASE("add_unrolled: a small array", 0.5) { try_add(10); }
 

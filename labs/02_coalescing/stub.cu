@@ -8,8 +8,10 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdint>
+
 constexpr int block_size = 256;
-constexpr int per_thread = 4; // elements that a thread handles (TODOs 1 and 5)
+constexpr int per_thread = 4; // elements that a thread handles
 
 static int blocks_for(int n, int elements_per_block)
 {
@@ -21,9 +23,9 @@ static int blocks_for(int n, int elements_per_block)
 static __global__ void scale_elements(const float *in, float *out, int n, int cols,
                                       const float *factor)
 {
-    // TODO 1 (scale_columns): Divide the block's elements among its threads, so
-    // that at every step the 32 lanes of a warp handle 32 neighbours. Scale each
-    // element by the factor of its column; stop at n.
+    // TODO 1 (scale_columns): Each of the block's elements, if it is below n,
+    // is scaled by the factor of its column. At every step the 32 lanes of a
+    // warp handle 32 neighbours.
 }
 
 void scale_columns(const float *in, float *out, int rows, int cols, const float *factor)
@@ -35,47 +37,65 @@ void scale_columns(const float *in, float *out, int rows, int cols, const float 
     check_launch("scale_elements");
 }
 
-// One thread per element of the result.
+// How many floats p lies behind the last boundary between two sectors.
+static __device__ int behind_boundary(const float *p)
+{
+    return reinterpret_cast<std::uintptr_t>(p) / sizeof(float) % 8;
+}
+
+// Loads per_thread rows of 32 neighbours of `from`, an array of n, from element
+// `first` on, one element per lane and row. `first` may be below 0.
+static __device__ void load_rows(const float *from, int n, int first, float (&x)[per_thread])
+{
+    // TODO 3 (read_offset: sectors at offset 11): x[r] is from[first + 32 * r +
+    // lane], if that exists. Each load begins at the boundary of a sector, and
+    // each sector is loaded once: the lanes pass the floats on by __shfl_sync.
+}
+
+// A block owns block_size * per_thread elements of the result. There is room
+// for a few more, so that a warp may begin up to 7 elements earlier.
 static __global__ void read_elements(const float *a, const float *b, float *c, int n, int offset)
 {
-    // TODO 2 (read_offset): Compute this thread's i and write
-    // c[i] = a[i + offset] + b[i + offset], if both are inside the arrays.
+    // TODO 2 (read_offset): For each of the block's i, c[i] is a[i + offset] +
+    // b[i + offset], if both are inside the arrays.
     //
     // TODO 3 (read_offset: sectors at offset 11): When everything else passes:
-    // load whole sectors only. Let a warp load several rows of 32 neighbours,
-    // from the sector boundary before the first float it needs, and let each
-    // lane take its float from the lane that holds it, with __shfl_sync. Do the
-    // ends as in TODO 2.
+    // each warp adds what load_rows brings, and its stores begin at a boundary.
 }
 
 void read_offset(const float *a, const float *b, float *c, int n, int offset)
 {
     if (offset >= n) return;
-    read_elements<<<blocks_for(n - offset, block_size), block_size>>>(a, b, c, n, offset);
+    read_elements<<<blocks_for(n - offset + 7, block_size * per_thread), block_size>>>(a, b, c, n,
+                                                                                       offset);
     check_launch("read_elements");
 }
 
-// One thread per element of the result.
+// As for read_elements.
 static __global__ void write_elements(const float *a, const float *b, float *c, int n, int offset)
 {
-    // TODO 4 (write_offset): Write c[i + offset] = a[i] + b[i], if both are
-    // inside the arrays. When everything else passes: let every warp begin its
-    // stores at a sector boundary, and realign its loads as in TODO 3.
+    // TODO 4 (write_offset): For each of the block's i, c[i + offset] is a[i] +
+    // b[i], if both are inside the arrays.
+    //
+    // TODO 5 (write_offset: sectors at offset 11): When everything else passes:
+    // every warp's stores to c begin at the boundary of a sector, and load_rows
+    // realigns what it adds.
 }
 
 void write_offset(const float *a, const float *b, float *c, int n, int offset)
 {
     if (offset >= n) return;
-    write_elements<<<blocks_for(n - offset, block_size), block_size>>>(a, b, c, n, offset);
+    write_elements<<<blocks_for(n - offset + 7, block_size * per_thread), block_size>>>(a, b, c, n,
+                                                                                        offset);
     check_launch("write_elements");
 }
 
 // A block owns block_size * per_thread elements.
 static __global__ void add_several(const float *a, const float *b, float *c, int n)
 {
-    // TODO 5 (add_unrolled): Let each thread load per_thread elements of a and
-    // of b before it stores the first sum, lanes side by side as in TODO 1. The
-    // last block has a tail: n may be anything.
+    // TODO 6 (add_unrolled): c[i] is a[i] + b[i] for each of the block's i
+    // below n. Each thread loads per_thread elements of a and of b before it
+    // stores the first sum, lanes side by side as in TODO 1.
 }
 
 void add_unrolled(const float *a, const float *b, float *c, int n)
@@ -91,15 +111,16 @@ void predict(const access_pattern *patterns_host, prediction *out_host, int coun
         int p = patterns_host[i].parameter;
         prediction &answer = out_host[i];
         switch (patterns_host[i].kind) {
-            // TODO 6 (predict): Answer the kinds whose lanes read neighbours:
-            // contiguous, reversed, shuffled, one_address, bytes, float2_each,
-            // float4_each. A case looks like this:
+            // A case looks like this:
             // case pattern_kind::contiguous: answer = {sectors, lines}; break;
 
-            // TODO 7 (predict: far apart): Answer the kinds whose lanes read
-            // far apart: strided, scattered.
+            // TODO 7 (predict): The kinds whose lanes read neighbours have
+            // answers: contiguous, reversed, shuffled, one_address, bytes,
+            // float2_each and float4_each.
 
-            // TODO 8 (predict: part of a warp, and two rows): Answer
+            // TODO 8 (predict: far apart): So have strided and scattered.
+
+            // TODO 8 (predict: part of a warp, and two rows): So have
             // first_lanes, even_lanes and two_rows.
 
         default: // a kind without an answer yet
@@ -113,7 +134,7 @@ void predict(const access_pattern *patterns_host, prediction *out_host, int coun
 static int fit_by_warps(const block_needs &block, const sm_limits &limits)
 {
     int blocks = limits.blocks;
-    // TODO 9 (resident_blocks: threads and blocks): Lower `blocks` to as many as
+    // TODO 9 (resident_blocks: threads and blocks): `blocks` is no more than
     // have room for their warps.
     return blocks;
 }
@@ -121,16 +142,16 @@ static int fit_by_warps(const block_needs &block, const sm_limits &limits)
 static int fit_by_registers(const block_needs &block, const sm_limits &limits)
 {
     int blocks = limits.blocks;
-    // TODO 10 (resident_blocks: registers): Lower `blocks` to as many as have
-    // their registers.
+    // TODO 10 (resident_blocks: registers): `blocks` is no more than have their
+    // registers.
     return blocks;
 }
 
 static int fit_by_shared_memory(const block_needs &block, const sm_limits &limits)
 {
     int blocks = limits.blocks;
-    // TODO 11 (resident_blocks: shared memory): Lower `blocks` to as many as
-    // have their shared memory.
+    // TODO 11 (resident_blocks: shared memory): `blocks` is no more than have
+    // their shared memory.
     return blocks;
 }
 
@@ -141,8 +162,8 @@ void resident_blocks(const block_needs *blocks_host, int *resident_host, int cou
         const block_needs &block = blocks_host[i];
         int fit[] = {fit_by_warps(block, limits), fit_by_registers(block, limits),
                      fit_by_shared_memory(block, limits)};
-        // TODO 9 (resident_blocks: threads and blocks): resident_host[i] must be
-        // the smallest of these three.
+        // TODO 9 (resident_blocks: threads and blocks): resident_host[i] must
+        // be the smallest of these three.
     }
 }
 
@@ -150,7 +171,7 @@ void warps_hiding_latency(const memory_demand *demands_host, int *warps_host, in
 {
     for (int i = 0; i < count; ++i) {
         // TODO 12 (warps_hiding_latency): warps_host[i] must be the smallest
-        // number of warps per SM that have as many bytes in flight as the memory
-        // delivers during its latency.
+        // number of warps per SM that have as many bytes in flight as the
+        // memory delivers during its latency.
     }
 }

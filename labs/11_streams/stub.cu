@@ -1,9 +1,9 @@
 // Lab 11, streams: the file to edit. What each function must do: lab.hpp. The
 // lesson: handouts/11_streams.md. Stuck at a TODO: ./workbook hint 11.
 //
-// Streams and events are created in the first call and kept. Each stream has a
-// slot of the scratch, for one piece at a time. Change kernels, launches and
-// scratch where your idea needs it.
+// Streams and events are created in the first call and kept. In add_pipelined
+// each stream has a slot of the scratch, for one piece at a time; merge_images
+// is all yours. Change what is there where your idea needs it.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -34,18 +34,18 @@ static cudaEvent_t event(int k)
 
 static __global__ void add_and_work(const float *a, const float *b, float *c, int n, int rounds)
 {
-    // TODO 1 (add_pipelined): Compute this thread's i; c[i] must be `work` of
-    // the sum.
+    // TODO 1 (add_pipelined): Each c[i] is `work` of the sum.
 }
 
-// Elements of a piece; the last one may be shorter. Two halves, for a start.
+// Elements of a piece.
 static int piece_of(int n)
 {
-    int piece = n - n / 2;
-    // TODO 7 (add_pipelined: speed): When everything else passes: smaller
-    // pieces, so that the first copy in and the last copy out are short.
-    // Streams and slots are used in turn as now. But no piece may be so small
-    // that queueing it takes longer than copying it.
+    int piece = n;
+    // TODO 4 (add_pipelined: speed): The arrays have at least as many pieces as
+    // there are streams.
+    //
+    // TODO 5 (add_pipelined: speed): The first copy in and the last copy out
+    // are short, but queueing a piece takes less time than copying it.
     return piece;
 }
 
@@ -59,47 +59,32 @@ void add_pipelined(const float *a_host, const float *b_host, float *c_host, int 
         float *a = static_cast<float *>(scratch) + 3 * size_t(slot) * piece;
         float *b = a + piece, *c = b + piece;
         int count = piece;
-        // TODO 2 (add_pipelined): The last piece may be shorter: set `count`.
-        //
-        // TODO 3 (add_pipelined): Copy the pieces of a_host and b_host, which
-        // begin at `first`, to a and b: cudaMemcpyAsync, in stream(slot).
-        //
-        // TODO 4 (add_pipelined): Launch the kernel on them, in the same
-        // stream: it is the fourth argument between <<< and >>>.
-        //
-        // TODO 5 (add_pipelined): Copy c to its place in c_host, in the same
-        // stream.
+        // TODO 4 (add_pipelined: speed): `count` is right for the last piece,
+        // too.
+
+        // TODO 2 (add_pipelined): The piece that begins at `first` is copied to
+        // a and b, the kernel computes c, and c is copied to its place in
+        // c_host: all queued in stream(slot), without a wait.
     }
-    // TODO 6 (add_pipelined): Wait until every stream is done.
+    // TODO 3 (add_pipelined): When the function returns, all of c_host is
+    // written.
 }
 
-static __global__ void merge(const unsigned char *first, const unsigned char *second,
-                             unsigned char *out, int pixels)
+size_t merge_images_scratch(int width, int height, int count)
 {
-    // TODO 8 (merge_images): Compute one pixel per thread.
-}
-
-// One slot per stream, for one image of each kind.
-size_t merge_images_scratch(int width, int height, int)
-{
-    return 3 * size_t(stream_count) * width * height;
+    size_t bytes = 0;
+    // TODO 6 (merge_images): These are the bytes of the slots that you need.
+    return bytes;
 }
 
 void merge_images(const unsigned char *first_host, const unsigned char *second_host,
                   unsigned char *out_host, int width, int height, int count, void *scratch)
 {
-    int pixels = width * height;
-    if (pixels == 0) return;
-    for (int k = 0; k < count; ++k) {
-        // Where image k begins in the host's arrays.
-        size_t at = size_t(k) * pixels;
-        int slot = k % stream_count;
-        unsigned char *first = static_cast<unsigned char *>(scratch) + 3 * size_t(slot) * pixels;
-        unsigned char *second = first + pixels, *out = second + pixels;
-        // TODO 9 (merge_images): As above: copy both images in, launch the
-        // kernel, copy the result out, all in the stream of the slot.
-    }
-    // TODO 10 (merge_images): Wait until every stream is done.
+    // TODO 6 (merge_images): When the function returns, out_host holds every
+    // merged image. A kernel of yours computes them from copies on the device.
+    //
+    // TODO 7 (merge_images: both ways at once): While one image is copied out,
+    // others are copied in.
 }
 
 // The four steps of the diamond.
@@ -132,13 +117,10 @@ void diamond(const float *in, float *left, float *right, float *out, int n, int 
     if (n == 0) return;
     float *top = static_cast<float *>(scratch);
     cudaStream_t one = stream(0), other = stream(1);
-    // TODO 11 (diamond): Launch compute_top in `one`. Then let `other` wait for
-    // it: cudaEventRecord records an event behind all work queued in a stream
-    // so far; cudaStreamWaitEvent makes another stream wait for it.
+    // TODO 8 (diamond): The four kernels compute left, right and out, each
+    // after those whose results it needs.
     //
-    // TODO 12 (diamond): Launch compute_left in `one` and compute_right in
-    // `other`.
-    //
-    // TODO 13 (diamond): Let `one` wait for `other` by another event, and
-    // launch join in `one`.
+    // TODO 9 (diamond: two branches at once): compute_left and compute_right
+    // can run at the same time: only events order `one` and `other`, and the
+    // host waits for nothing.
 }
