@@ -27,9 +27,8 @@ std::vector<grading::misconception<long long>> wrong_sums(const ints &in, long l
 std::vector<grading::misconception<unsigned>> wrong_bytes(const bytes &in, int at,
                                                           const counts &got);
 
-// Adds the mistake of counters with fewer bits than a count needs, if the answer shows it.
-void add_overflow(std::vector<grading::misconception<unsigned>> &known, const counts &got,
-                  const counts &want);
+// Returns the mistake of counters with fewer bits than a count needs, if the answer shows it.
+std::vector<grading::misconception<unsigned>> short_counters(const counts &got, const counts &want);
 
 std::vector<grading::misconception<unsigned>> wrong_tiles(const bytes &image, int width, int height,
                                                           int tile);

@@ -1,15 +1,21 @@
-// Workloads of lab 08: ints to add up, bytes, pixels and floats to count.
+// Inputs, workloads and gates of lab 08: ints to add up, bytes, pixels and floats to count.
 #include "workloads.hpp"
 #include "lab.hpp"
 #include "oracle.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <numeric>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
 
 using namespace grading;
 
@@ -45,6 +51,45 @@ bytes spread_bytes(std::size_t n, spread how, std::mt19937_64 &random)
     return in;
 }
 
+bytes random_bytes(std::size_t n) { return spread_bytes(n, spread::uniform, random_source()); }
+
+ints any_ints(std::size_t n) { return random_ints(n, INT_MIN, INT_MAX); }
+
+floats floats_around(const bin_range &r, std::size_t n)
+{
+    float margin = std::max(r.high() - r.low, r.width) / 16;
+    return random_floats(n, r.low - margin, r.high() + margin);
+}
+
+floats floats_at_bounds(const bin_range &r)
+{
+    floats in = {-1e-45f, -0.0f, 1e-45f, -1e-30f, -1e-9f};
+    std::erase_if(in, [&](float x) { return x < r.low; });
+    for (int b = 0; b <= r.bins; ++b) {
+        float bound = r.low + float(b) * r.width, lowest = std::nextafter(bound, -1e9f);
+        if (b > 0) in.push_back(lowest);
+        if (b < r.bins) in.insert(in.end(), {bound, std::nextafter(bound, 1e9f)});
+    }
+    return in;
+}
+
+floats floats_outside(const bin_range &r)
+{
+    using limits = std::numeric_limits<float>;
+    const float below = std::nextafter(r.low, -9.0f), above = std::nextafter(r.high(), 9.0f);
+    return {limits::infinity(),
+            limits::quiet_NaN(),
+            limits::max(),
+            limits::lowest(),
+            below,
+            above,
+            r.high(),
+            -limits::infinity(),
+            -limits::quiet_NaN(),
+            3e9f,
+            -3e9f};
+}
+
 repeated::repeated(const bytes &piece, std::size_t n)
     : memory(std::make_unique_for_overwrite<unsigned char[]>(n)),
       in(memory.get(), n),
@@ -57,13 +102,43 @@ repeated::repeated(const bytes &piece, std::size_t n)
     for (std::size_t v = 0; v < want.size(); ++v) want[v] = times * want[v] + left[v];
 }
 
-static int image_width(int tile) { return tile == 0 ? 1 : simulated() ? 1021 : 16381; }
-
-std::size_t bytes_to_count(int tile)
+counts repeated::counts_of_first(std::size_t n) const
 {
-    if (tile > 0) return std::size_t(image_width(tile)) * (simulated() ? 1027 : 16383);
-    double most = std::min(double(1 << 28), double(device().memory_bytes) / 32);
+    return oracle::histogram(
+        bytes(in.begin(), in.begin() + std::ptrdiff_t(std::min(n, in.size()))));
+}
+
+bool there_is_room_for_more_than_32_bits()
+{
+    const auto host = std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
+    return !simulated() && host >> 30 >= 48 && device().memory_bytes >> 30 >= 8;
+}
+
+// A device of one multiprocessor needs the fewest: there it is enough for 16 warps, as many bytes
+// as are raced, so that a thread that looks at more than its own still ends in time.
+repeated more_than_16_bits()
+{
+    constexpr std::size_t one_other_in = 64;
+    constexpr double most_warps = 64, equal = 1 - 1.1 / one_other_in;
+    const double warps = simulated() ? 16.5 : most_warps * device().multiprocessors;
+    const double room = double(device().memory_bytes) / 32;
+    bytes piece = spread_bytes(70003, spread::one_bin, random_source());
+    for (std::size_t i = 0; i < piece.size(); i += one_other_in)
+        piece[i] = static_cast<unsigned char>(random_between(0, 255));
+    return repeated(piece, std::size_t(std::min(warps * 0x10000 / equal, room)));
+}
+
+std::size_t bytes_to_count()
+{
+    const double most = std::min(double(1 << 28), double(device().memory_bytes) / 32);
     return simulated() ? (1 << 20) + 21 : std::size_t(most) - 37;
+}
+
+constexpr int timed_tile = 128; // of an image, and its width:
+static int image_width() { return simulated() ? 1021 : 16381; }
+static std::size_t pixels_to_count()
+{
+    return std::size_t(image_width()) * (simulated() ? 1027 : 16383);
 }
 
 std::size_t words_to_read()
@@ -101,7 +176,7 @@ class counting_bytes : public workload {
 public:
     counting_bytes(std::mt19937_64 &random, spread how, int tile, std::size_t n)
         : tile_(tile),
-          width_(image_width(tile)),
+          width_(tile == 0 ? 1 : image_width()),
           in_(spread_bytes(n, how, random)),
           across_(tile == 0 ? 1 : (width_ - 1) / tile + 1),
           bins_(bin_count())
@@ -264,10 +339,18 @@ make_workload add_ints(std::size_t n)
     return [=](std::mt19937_64 &random) { return std::make_unique<adding>(random, n); };
 }
 
-make_workload count_in(spread how, int tile, std::size_t n)
+make_workload count_bytes(spread how, std::size_t n)
 {
     return [=](std::mt19937_64 &random) {
-        return std::make_unique<counting_bytes>(random, how, tile, n);
+        return std::make_unique<counting_bytes>(random, how, 0, n);
+    };
+}
+
+make_workload count_pixels()
+{
+    return [](std::mt19937_64 &random) {
+        return std::make_unique<counting_bytes>(random, spread::image, timed_tile,
+                                                pixels_to_count());
     };
 }
 
@@ -275,3 +358,135 @@ make_workload count_floats()
 {
     return [](std::mt19937_64 &random) { return std::make_unique<counting_floats>(random); };
 }
+
+std::size_t for_naive(std::size_t n) { return simulated() ? n : n / 16; }
+
+static counted_gate per_element(std::string name, double limit, std::size_t elements,
+                                std::string meaning, double (*value)(const counted &),
+                                std::string unit = "")
+{
+    return at_most(std::move(name), {limit}, std::move(unit), std::move(meaning),
+                   [=](const counted &c) { return value(c) / double(elements); });
+}
+
+// Loads count by the bytes requested, not by sectors: threads that each have a piece of their own
+// load bytes 32 apart, and the rest of each sector stays in the cache for them.
+static double bytes_moved(const counted &c)
+{
+    return double(c.load_bytes) + 32 * (moved_sectors(c) - double(c.load_sectors));
+}
+
+// Gates on `elements` of `bytes` each: every version of ours loads its inputs once, in tiles of an
+// image up to twice. A tree in steps of one launch each moves 12 bytes for each int, and more;
+// counts that a thread keeps in local memory move 64 for each that it adds.
+static speed_gates gates_of(std::size_t elements, double bytes, const std::string &elsewhere,
+                            std::vector<counted_gate> first)
+{
+    speed_gates gates;
+    gates.counted = std::move(first);
+    gates.counted.push_back(per_element("bytes moved per element, loads by the bytes requested",
+                                        bytes, elements, elsewhere, bytes_moved, "bytes"));
+    gates.counted.push_back(blocks_share(4));
+    gates.counted.push_back(lanes_at_work());
+    return gates;
+}
+
+static speed_gates gates_of_sum(std::size_t elements, counted_gate first)
+{
+    return gates_of(
+        elements, 6,
+        "Every element should be read once, by one thread. Intermediate sums go through "
+        "shuffles and shared memory, and through device memory at most one per block.",
+        {std::move(first)});
+}
+
+speed_gates few_atomics()
+{
+    return gates_of_sum(
+        counted_ints,
+        per_element(
+            "global atomics per element", 1.0 / 32, counted_ints,
+            "All atomics on one address wait for each other. Let the threads of a block add "
+            "up their shares of the sum, and one of them add the result to `*out`.",
+            [](const counted &c) { return double(c.global_atomics); }));
+}
+
+// Counts how often threads combine their partial sums, in any way. Per element, in blocks of 256:
+// one atomic per element 1; a tree 0.63, or 0.32 with two elements per thread; a tree of the warps'
+// sums 0.26; shuffles twice 0.07; and proportionally less with more elements per thread.
+static speed_gates few_exchanges(std::size_t n, double limit, std::string meaning)
+{
+    return gates_of_sum(
+        n, per_element("atomics, barriers and passes over shared memory per element", limit, n,
+                       std::move(meaning), [](const counted &c) {
+                           return double(c.global_atomics + c.barriers + c.shared_wavefronts);
+                       }));
+}
+
+speed_gates few_barriers()
+{
+    return few_exchanges(counted_ints, 0.3,
+                         "Lanes of a warp exchange values by shuffles, without shared memory or a "
+                         "barrier. Only one value per warp needs those.");
+}
+
+static double share_of_naive(std::size_t n) { return double(for_naive(n)) / double(n); }
+
+speed_gates fast_sum()
+{
+    const std::size_t n = words_to_read();
+    speed_gates gates =
+        few_exchanges(n, 0.03, "Let each thread add up many elements before they are combined.");
+    gates.speedup = 300; // one exchange per block of 256 elements reaches 180 on an H200
+    gates.copy = {0.30, 0.60, 0};
+    gates.naive_share = share_of_naive(n);
+    gates.too_slow =
+        "As many blocks as the device runs at a time are enough. Then get more bytes in "
+        "flight: 16 per load, and several loads before the first addition.";
+    return gates;
+}
+
+static speed_gates counting(double speedup, const steps &copy, std::size_t elements, double bytes)
+{
+    speed_gates gates = gates_of(
+        elements, 6 * bytes,
+        "Counts that every thread keeps for itself lie in local memory, which is part of device "
+        "memory. Let a block count in shared memory.",
+        {// 0.23 where each of 264 blocks, two for each multiprocessor of an H200, adds its 896
+         // bins.
+         per_element("global atomics per element", 0.25, elements,
+                     "Threads that add to one address in global memory wait for each other. Let a "
+                     "block count many elements in shared memory, and add its counts to the bins "
+                     "once.",
+                     [](const counted &c) { return double(c.global_atomics); }),
+         // One byte per lane takes one request for 32 elements.
+         per_element("requests to load 32 elements", 2, elements,
+                     "Every element is loaded many times. Let each thread count elements of its "
+                     "own, each of them once. Or are there other loads? A thread's own array with "
+                     "an index that is not known to the compiler lies in memory, too: in local "
+                     "memory.",
+                     [](const counted &c) { return 32 * memory_requests(c); })});
+    gates.speedup = speedup;
+    gates.copy = copy;
+    gates.too_slow = "Does a block count in shared memory? Then get more bytes in flight: 16 per "
+                     "load, several loads before the first count; and keep lanes from colliding.";
+    return gates;
+}
+
+speed_gates fast_bytes(spread how)
+{
+    const std::size_t n = bytes_to_count();
+    speed_gates gates = counting(20, {0.12, 0.35, 0}, n, 1);
+    gates.naive_share = share_of_naive(n);
+    if (how != spread::uniform)
+        gates.counted.push_back(
+            at_most("lanes of an atomic on one address", {0, 0, 2}, "", "", [](const counted &c) {
+                return c.atomic_requests ? double(c.atomic_same_address) / double(c.atomic_requests)
+                                         : 1;
+            }));
+    return gates;
+}
+
+speed_gates fast_tiles() { return counting(2, {0, 0.15, 0}, pixels_to_count(), 1); }
+
+speed_gates fast_ranges() { return counting(10, {0.30, 0.50, 0}, words_to_read(), sizeof(float)); }

@@ -1,4 +1,4 @@
-// Inputs and workloads of lab 08, from a few bytes to what a speed case takes.
+// Inputs, workloads and gates of lab 08, from a few bytes to what a speed case takes.
 #pragma once
 
 #include "mistakes.hpp"
@@ -12,22 +12,54 @@
 enum class spread { uniform, skewed, one_bin, image };
 bytes spread_bytes(std::size_t n, spread how, std::mt19937_64 &random);
 
+bytes random_bytes(std::size_t n);
+
+// The sum of only a few of them needs more than 32 bits.
+ints any_ints(std::size_t n);
+
+// Numbers of which some lie outside the range; just below, at and just above each bound of a bin,
+// inside the range; and outside it, with infinities and NaN.
+floats floats_around(const bin_range &r, std::size_t n);
+floats floats_at_bounds(const bin_range &r);
+floats floats_outside(const bin_range &r);
+
+// Sizes around 16 bytes, warps, rows of 512 bytes, blocks.
+constexpr int awkward_sizes[] = {1,   2,   15,  16,  17,   31,   32,   33,   255,
+                                 256, 257, 511, 513, 1023, 1025, 8191, 8193, 16501};
+
 // n bytes, a repeated piece, and how often each value occurs.
 struct repeated {
     repeated(const bytes &piece, std::size_t n);
     std::unique_ptr<unsigned char[]> memory; // clearing billions of bytes would take seconds
     std::span<const unsigned char> in;
     counts want;
+    counts counts_of_first(std::size_t n) const;
 };
+bool there_is_room_for_more_than_32_bits();
 
-// Sizes of the speed cases, in elements: bytes, or for tile > 0 pixels; ints and floats. Naive's
-// time for bytes and ints grows with their number; it gets a 16th where it is timed.
-std::size_t bytes_to_count(int tile);
+// Nearly all bytes are equal, and each warp of a device, in a simulator of one multiprocessor, gets
+// more of them than 16 bits can count.
+repeated more_than_16_bits();
+
+// Sizes of the speed cases, in elements: bytes; ints and floats. Naive's time for bytes and ints
+// grows with their number; it gets a 16th where it is timed.
+std::size_t bytes_to_count();
 std::size_t words_to_read();
-constexpr std::size_t naive_part = 16;
+std::size_t for_naive(std::size_t n);
+// Enough for what is counted per element, and cheap for naive.
+constexpr std::size_t counted_ints = (1 << 17) + 21;
 
-// `sum` of n ints; `histogram` of n bytes or, for tile > 0, `histogram_tiles` of an image of n
-// pixels; `histogram_range` of words_to_read() floats.
+// `sum` of n ints; `histogram` of n bytes; `histogram_tiles` of an image; `histogram_range` of
+// words_to_read() floats.
 grading::make_workload add_ints(std::size_t n);
-grading::make_workload count_in(spread how, int tile, std::size_t n);
+grading::make_workload count_bytes(spread how, std::size_t n);
+grading::make_workload count_pixels();
 grading::make_workload count_floats();
+
+// The gates of `sum`, one idea each; of `histogram`, of `histogram_tiles` and `histogram_range`.
+grading::speed_gates few_atomics();
+grading::speed_gates few_barriers();
+grading::speed_gates fast_sum();
+grading::speed_gates fast_bytes(spread how);
+grading::speed_gates fast_tiles();
+grading::speed_gates fast_ranges();

@@ -2,6 +2,7 @@
 //
 // New: copies_of, in place of rung 3's one copy; the copies are added up when all have counted.
 // Lanes of one warp still collide, in a count or in a bank.
+// Same points: warps that collide are separate requests; only the clock sees them wait.
 // Unchanged: sum.
 #include "../check.hpp"
 #include "lab.hpp"
