@@ -3,7 +3,9 @@
 
 #include "call.hpp"
 #include "gates.hpp"
+#include "inputs.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -56,6 +58,26 @@ public:
     // everything else.
     virtual bool restored_for_naive() const { return true; }
 };
+// For workload::change: up to 4096 neighbours among the values, somewhere.
+template <class T> std::span<T> random_stretch(std::vector<T> &values, std::mt19937_64 &random)
+{
+    const std::size_t count = std::min<std::size_t>(values.size(), 4096);
+    return std::span(values).subspan(random() % (values.size() - count + 1), count);
+}
+// Gives such a stretch new values, or another order; returns its bytes.
+template <class T> std::span<std::byte> renew(std::vector<T> &values, std::mt19937_64 &random)
+{
+    const std::span<T> stretch = random_stretch(values, random);
+    fill_random(stretch, random);
+    return std::as_writable_bytes(stretch);
+}
+template <class T> std::span<std::byte> reorder(std::vector<T> &values, std::mt19937_64 &random)
+{
+    const std::span<T> stretch = random_stretch(values, random);
+    std::shuffle(stretch.begin(), stretch.end(), random);
+    return std::as_writable_bytes(stretch);
+}
+
 using make_workload = std::function<std::unique_ptr<workload>(std::mt19937_64 &)>;
 
 // Benchmarks naive and the submission alternately on a GPU (see speed.hpp); on the simulator,

@@ -70,17 +70,6 @@ template <class T, class U> struct in_and_out {
 
 } // namespace
 
-// New values for a stretch of `values` somewhere.
-template <class T>
-static std::span<std::byte> renew(std::vector<T> &values, std::mt19937_64 &random)
-{
-    std::size_t count = std::min<std::size_t>(values.size(), 4096);
-    std::size_t first = random() % (values.size() - count + 1);
-    std::span<T> stretch = std::span(values).subspan(first, count);
-    fill_random(stretch, random);
-    return std::as_writable_bytes(stretch);
-}
-
 std::size_t raced_elements()
 {
     if (simulated()) return (1 << 14) - 35;

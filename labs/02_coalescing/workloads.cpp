@@ -28,16 +28,6 @@ static double bytes_of_a_call()
     return std::min(bytes, device().memory_bytes / 14.0);
 }
 
-// New values for a stretch of `values` somewhere.
-static std::span<std::byte> renew(floats &values, std::mt19937_64 &random)
-{
-    std::size_t count = std::min<std::size_t>(values.size(), 4096);
-    std::size_t first = random() % (values.size() - count + 1);
-    std::span<float> stretch = std::span(values).subspan(first, count);
-    fill_random(stretch, random);
-    return std::as_writable_bytes(stretch);
-}
-
 int raced_rows()
 {
     return simulated() ? 509 : static_cast<int>(bytes_of_a_call() / 8 / raced_cols) / 32 * 32 - 3;

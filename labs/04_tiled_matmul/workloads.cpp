@@ -42,16 +42,6 @@ static shape raced(task what)
     return large ? shape{2999, 2001, 4001} : shape{1499, 1001, 2001};
 }
 
-// New values for a stretch of `values` somewhere.
-static std::span<std::byte> renew(floats &values, std::mt19937_64 &random)
-{
-    std::size_t count = std::min<std::size_t>(values.size(), 4096);
-    std::size_t first = random() % (values.size() - count + 1);
-    std::span<float> stretch = std::span(values).subspan(first, count);
-    fill_random(stretch, random);
-    return std::as_writable_bytes(stretch);
-}
-
 // Flips the signs of random rows of `values`, which changes the whole product, so that results kept
 // from an earlier call are of little use.
 static std::span<std::byte> turn_rows(floats &values, int rows, int cols, std::mt19937_64 &random)

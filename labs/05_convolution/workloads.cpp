@@ -137,17 +137,6 @@ static shape raced(enum function what)
 }
 static int raced_radius(enum function what) { return what == function::separable ? 8 : 4; }
 
-// New values for a stretch of `values` somewhere.
-template <class T>
-static std::span<std::byte> renew(std::vector<T> &values, std::mt19937_64 &random)
-{
-    std::size_t count = std::min<std::size_t>(values.size(), 4096);
-    std::size_t first = random() % (values.size() - count + 1);
-    std::span<T> stretch = std::span(values).subspan(first, count);
-    fill_random(stretch, random);
-    return std::as_writable_bytes(stretch);
-}
-
 namespace {
 
 class filtering : public workload {

@@ -110,17 +110,6 @@ template <class K, class F> static bool for_all_ranked(std::size_t n, K kept, F 
     });
 }
 
-// Another order of a stretch of `values`, by which the answer changes but not how many are kept.
-template <class T>
-static std::span<std::byte> reorder(std::vector<T> &values, std::mt19937_64 &random)
-{
-    std::size_t count = std::min<std::size_t>(values.size(), 4096);
-    std::size_t first = random() % (values.size() - count + 1);
-    std::span<T> stretch = std::span(values).subspan(first, count);
-    std::shuffle(stretch.begin(), stretch.end(), random);
-    return std::as_writable_bytes(stretch);
-}
-
 // In [-1, 1) but for a shift by which about `share` is positive.
 static floats raced_floats(std::mt19937_64 &random, double share, int n)
 {

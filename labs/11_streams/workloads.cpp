@@ -52,17 +52,6 @@ static std::vector<std::size_t> looked_at(std::size_t n)
     return chosen;
 }
 
-// Another order of a stretch of `values`.
-template <class T>
-static std::span<std::byte> reorder(std::vector<T> &values, std::mt19937_64 &random)
-{
-    std::size_t count = std::min<std::size_t>(values.size(), 4096);
-    std::size_t first = random() % (values.size() - count + 1);
-    std::span<T> stretch = std::span(values).subspan(first, count);
-    std::shuffle(stretch.begin(), stretch.end(), random);
-    return std::as_writable_bytes(stretch);
-}
-
 namespace {
 
 class adding : public workload {

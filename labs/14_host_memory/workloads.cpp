@@ -20,16 +20,6 @@ static floats random_values(std::size_t n, std::mt19937_64 &random)
     return values;
 }
 
-// New values for a stretch of `values` somewhere.
-static std::span<std::byte> renew(floats &values, std::mt19937_64 &random)
-{
-    std::size_t count = std::min<std::size_t>(values.size(), 4096);
-    std::size_t first = random() % (values.size() - count + 1);
-    std::span<float> stretch = std::span(values).subspan(first, count);
-    fill_random(stretch, random);
-    return std::as_writable_bytes(stretch);
-}
-
 namespace {
 
 class uploading : public workload {
