@@ -199,6 +199,22 @@ CORRECTNESS_CASE("follow: sizes and places", 1.5)
     try_follow(0, 3);
 }
 
+// 3 where each block of 256 threads brings the table to shared memory; from global memory some 500.
+static counted_gate bytes_of_a_walk()
+{
+    counted_gate gate = moved_bytes(
+        "element", [] { return double(raced_elements()); }, {16},
+        "In each step each lane reads another entry of the table. Let each block copy the table to "
+        "shared memory once.");
+    gate.cause = [](const counted &c) -> std::string {
+        const bool one_lane = c.load_bytes < 4 * c.load_requests;
+        if (c.shared_wavefronts == 0 || !one_lane) return {};
+        return "One thread copies a block's table alone: each of its 256 loads moves a sector of "
+               "32 bytes for one. Let neighbouring lanes copy neighbouring entries.";
+    };
+    return gate;
+}
+
 SPEED_CASE("follow: speed", 7, 4)
 {
     speed_gates gates;
@@ -211,13 +227,7 @@ SPEED_CASE("follow: speed", 7, 4)
                                  return share(double(c.constant_addresses),
                                               double(c.constant_requests));
                              }),
-                     // 3 where each block of 256 threads brings the table to shared memory; from
-                     // global memory some 500.
-                     moved_bytes(
-                         "element", [] { return double(raced_elements()); }, {16},
-                         "In each step each lane reads another entry of the table. Let each block "
-                         "copy the table to shared memory once."),
-                     lanes_at_work()};
+                     bytes_of_a_walk(), lanes_at_work()};
     gates.too_slow = "Each lane takes its own path through the table. In which memory do 32 "
                      "different reads at a time cost least?";
     race(many_walks(64), gates);
