@@ -135,22 +135,27 @@ static void expect_fourth(const std::string &name, const quads &got, const quads
                hint);
 }
 
-// Returns for each body i the sum over j of strength(i, j, squared distance) times the vector from
-// i to j.
-template <class Strength> static pulls summed(const points &all, Strength strength)
+namespace {
+
+// The factor by which the vector from body i to body j counts, if `square` is its length squared.
+using strength = std::function<double(const point &i, const point &j, double square)>;
+
+} // namespace
+
+static pulls summed(const points &all, const strength &by)
 {
     pulls sums(all.size());
     for (std::size_t i = 0; i < all.size(); ++i)
-        for (std::size_t j = 0; j < all.size(); ++j) {
+        for (const point &j : all) {
             double square = 0, between[3];
             for (int c = 0; c < 3; ++c) {
-                between[c] = all[j].at[c] - all[i].at[c];
+                between[c] = j.at[c] - all[i].at[c];
                 square += between[c] * between[c];
             }
-            double by = strength(i, j, square);
+            const double factor = by(all[i], j, square);
             for (int c = 0; c < 3; ++c) {
-                sums[i].value[c] += by * between[c];
-                sums[i].magnitude[c] += std::abs(by * between[c]);
+                sums[i].value[c] += factor * between[c];
+                sums[i].magnitude[c] += std::abs(factor * between[c]);
             }
         }
     return sums;
@@ -162,120 +167,106 @@ static double cube_of_root(double square) { return square * std::sqrt(square); }
 static void add_tile_mistakes(std::vector<look_alike> &known, const points &all, double softening,
                               std::size_t tile)
 {
-    auto some = [=, &all](std::size_t from, std::size_t to) {
-        return [=, &all] {
-            return summed(all, [=, &all](std::size_t, std::size_t j, double square) {
-                bool there = from <= j && j < to;
-                return there ? all[j].mass / cube_of_root(square + softening * softening) : 0;
-            });
+    const std::size_t n = all.size(), whole = n / tile * tile, last = (n - 1) / tile * tile;
+    auto add = [&](const char *which, std::size_t from, std::size_t to, const char *next) {
+        auto by = [=, first = all.data()](const point &, const point &j, double square) {
+            const std::size_t index = std::size_t(&j - first);
+            const bool there = from <= index && index < to;
+            return there ? j.mass / cube_of_root(square + softening * softening) : 0;
         };
-    };
-    std::size_t n = all.size(), whole = n / tile * tile, last = (n - 1) / tile * tile;
-    if (n <= tile) return;
-    known.push_back({"Only the last " + std::to_string(n - last) + " bodies pull.",
-                     "The sum must last across all tiles: set it to 0 before the first, and use "
-                     "each tile before the next is loaded over it.",
-                     some(last, n)});
-    auto first = [&](std::size_t count, const char *next) {
         known.push_back(
-            {"Only the first " + std::to_string(count) + " bodies pull.", next, some(0, count)});
+            {std::string("Only the ") + which + " " + std::to_string(to - from) + " bodies pull.",
+             next, [=, &all] { return summed(all, by); }});
     };
+    if (n <= tile) return;
+    add("last", last, n,
+        "The sum must last across all tiles: set it to 0 before the first, and use each tile "
+        "before the next is loaded over it.");
     if (whole < n)
-        first(whole, "n / tile rounds down and leaves out the rest: round up, and fill the last "
-                     "tile with points without mass.");
-    if (tile != whole) first(tile, "A block must go through all bodies, one tile at a time.");
+        add("first", 0, whole,
+            "n / tile rounds down and leaves out the rest: round up, and fill the last tile with "
+            "points without mass.");
+    if (tile != whole)
+        add("first", 0, tile, "A block must go through all bodies, one tile at a time.");
 }
 
 // Points without mass that fill the last tile of `tile`, at the origin, pull as if they had one.
 static void add_fill_mistake(std::vector<look_alike> &known, const points &all, double softening,
                              std::size_t tile)
 {
-    std::size_t fill = (tile - all.size() % tile) % tile;
+    const std::size_t fill = (tile - all.size() % tile) % tile;
     if (fill == 0) return;
-    // The same again and again is rounded the same way each time.
-    double rounded = std::sqrt(double(fill));
+    auto pull_of_mass_1 = [=](const point &, const point &, double square) {
+        return 1 / cube_of_root(square + softening * softening);
+    };
     known.push_back(
         {"All masses were taken to be 1, also those of the points that fill the last tile.",
          "The pull is proportional to the other body's mass.", [=, &all] {
-             pulls sums = summed(all, [=](auto, auto, double square) {
-                 return 1 / cube_of_root(square + softening * softening);
-             });
+             pulls sums = summed(all, pull_of_mass_1);
              for (std::size_t i = 0; i < all.size(); ++i) {
-                 double square = softening * softening;
-                 for (double x : all[i].at) square += x * x;
+                 const pull one = summed({all[i], point{}}, pull_of_mass_1)[0];
                  for (int c = 0; c < 3; ++c) {
-                     double by = double(fill) * all[i].at[c] / cube_of_root(square);
-                     sums[i].value[c] -= by;
-                     sums[i].magnitude[c] += rounded * std::abs(by);
+                     const double by = double(fill) * one.value[c];
+                     sums[i].value[c] += by;
+                     // The same again and again is rounded the same way each time.
+                     sums[i].magnitude[c] += std::sqrt(double(fill)) * std::abs(by);
                  }
              }
              return sums;
          }});
 }
 
-static std::vector<look_alike> wrong_pulls(const points &all, double softening)
+static std::vector<look_alike> wrong_pulls(const points &all, double e)
 {
-    double e = softening;
-    auto law = [&all](auto strength) { return [&all, strength] { return summed(all, strength); }; };
-    auto mass_over = [&all, law](auto divisor) {
-        return law([&all, divisor](std::size_t, std::size_t j, double square) {
-            return all[j].mass / divisor(square);
-        });
-    };
+    using at = const point &;
     auto softened = [e](double square) { return cube_of_root(square + e * e); };
-    std::vector<look_alike> known = {
+    points moved = all;
+    for (point &p : moved) p.at = p.moves;
+    const struct {
+        const char *cause, *next;
+        strength by;
+        const points &of;
+    } laws[] = {
         {"All masses were taken to be 1.", "The pull has the factor mass_j.",
-         law([=](auto, auto, double square) { return 1 / softened(square); })},
+         [=](at, at, double square) { return 1 / softened(square); }, all},
         {"These are forces: the mass of the body itself is a factor too.",
          "An acceleration does not depend on the mass of the body that is pulled.",
-         law([=, &all](std::size_t i, std::size_t j, double square) {
-             return all[i].mass * all[j].mass / softened(square);
-         })},
+         [=](at i, at j, double square) { return i.mass * j.mass / softened(square); }, all},
         {"vx was taken for the mass.", "A body has seven floats; the mass is the last of them.",
-         law([=, &all](auto, std::size_t j, double square) {
-             return all[j].moves[0] / softened(square);
-         })},
+         [=](at, at j, double square) { return j.moves[0] / softened(square); }, all},
         {"The bodies push each other away.", "The vector from i to j is x_j - x_i.",
-         mass_over([=](double square) { return -softened(square); })},
+         [=](at, at j, double square) { return -j.mass / softened(square); }, all},
         {"The pull was divided by the square of the distance, not its cube.",
          "The vector from i to j has the length of the distance, so divide by the distance once "
          "more.",
-         mass_over([=](double square) { return square + e * e; })},
+         [=](at, at j, double square) { return j.mass / (square + e * e); }, all},
         {"The velocities were taken for the positions.",
          "A body begins with x, y, z; then vx, vy, vz.",
-         [=, &all] {
-             points moved = all;
-             for (point &p : moved) p.at = p.moves;
-             return summed(moved, [=, &moved](auto, std::size_t j, double square) {
-                 return moved[j].mass / softened(square);
-             });
-         }},
+         [=](at, at j, double square) { return j.mass / softened(square); }, moved},
         {"softening was added to the distance, not to its square.",
          "Add d * d + softening * softening; take the root of that, and the cube of the root.",
-         mass_over([=](double square) {
-             double far = std::sqrt(square) + e;
-             return far * far * far;
-         })},
+         [=](at, at j, double square) { return j.mass / std::pow(std::sqrt(square) + e, 3); }, all},
         {"softening was added, not its square.", "d * d + softening * softening.",
-         mass_over([=](double square) { return cube_of_root(square + e); })},
+         [=](at, at j, double square) { return j.mass / cube_of_root(square + e); }, all},
         {"The division was by the root, not by its cube.",
          "One over the root, three times: (d * d + softening * softening)^(3/2).",
-         mass_over([=](double square) { return std::sqrt(square + e * e); })},
+         [=](at, at j, double square) { return j.mass / std::sqrt(square + e * e); }, all},
         {"Bodies that are far apart do not pull at each other.",
          "Does an intermediate result exceed the largest float, some 3.4e38? The sixth power of "
          "their distance does. The cube of the reciprocal root stays small.",
-         mass_over([=](double square) {
-             const double sixth = std::pow(square + e * e, 3);
-             return sixth > std::numeric_limits<float>::max()
-                        ? std::numeric_limits<double>::infinity()
-                        : softened(square);
-         })},
+         [=](at, at j, double square) {
+             const bool fits = std::pow(square + e * e, 3) <= std::numeric_limits<float>::max();
+             return fits ? j.mass / softened(square) : 0;
+         },
+         all},
         {"Nothing is softened but a body's pull on itself.",
          "softening is part of the distance of every two bodies.",
-         law([=, &all](std::size_t i, std::size_t j, double square) {
-             return i == j || square == 0 ? 0 : all[j].mass / cube_of_root(square);
-         })},
+         [=](at, at j, double square) { return square == 0 ? 0 : j.mass / cube_of_root(square); },
+         all},
     };
+    std::vector<look_alike> known;
+    for (const auto &l : laws)
+        known.push_back({l.cause, l.next, [by = l.by, of = l.of] { return summed(of, by); }});
     for (std::size_t tile : {32, 64, 128, 256, 512, 1024}) {
         add_tile_mistakes(known, all, e, tile);
         add_fill_mistake(known, all, e, tile);

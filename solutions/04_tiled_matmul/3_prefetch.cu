@@ -4,7 +4,7 @@
 // second buffer for each tile, one barrier per step instead of two, and first tiles that are loaded
 // before the loop. Tiles and multiply-adds are those of rung 2.
 // Unchanged: matmul_square, matmul.
-// Same points: a load that does not wait is as many bytes; what it hides is time.
+// Same points: it moves as many bytes; the latency that it hides shows only in time.
 #include "../check.hpp"
 #include "lab.hpp"
 

@@ -5,7 +5,7 @@
 // a ring of four buffers. A is not transposed any more, since a copy cannot do that, so `multiply`
 // takes four terms of a row at a time. There is one version for copies of 16 bytes and one for 4.
 // Unchanged: matmul_square, matmul.
-// Same points: rung 5 has all; what asynchronous copies hide is time.
+// Same points: rung 5 has all of them; the latency that copies hide shows only in time.
 #include "../check.hpp"
 #include "lab.hpp"
 

@@ -1,6 +1,8 @@
-// Lab 13: the stub with lines added and none changed. Right everywhere, and the TODOs for speed are
-// still to do.
-// Points: 18
+// Lab 13: the stub with lines added and none changed. It does each TODO in the simplest sound way.
+// Points: 40
+#ifndef DONE
+#define DONE 6 // the TODOs that are done; `check --todos` sets it
+#endif
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -22,34 +24,60 @@ static __global__ void pack(const body *bodies, float4 *points, int n)
 // of the softening.
 static __device__ void add_pull(float3 &sum, float4 at, float4 other, float softening2)
 {
+    // TODO 2 (accelerations)
     float dx = other.x - at.x, dy = other.y - at.y, dz = other.z - at.z;
-    float length = sqrtf(dx * dx + dy * dy + dz * dz + softening2);
+    float square = dx * dx + dy * dy + dz * dz + softening2;
+#if DONE < 5
+    float length = sqrtf(square);
     float pull = other.w / (length * length * length);
+#else
+    float root = rsqrtf(square);
+    float pull = other.w * root * root * root;
+#endif
     sum.x += pull * dx;
     sum.y += pull * dy;
     sum.z += pull * dz;
 }
 
-// out[i] becomes the acceleration of each point; w becomes 0.
+// TODO 2 (accelerations): Until TODO 6 a thread has one body.
+constexpr int own = DONE < 6 ? 1 : 4;
+
+// out[i] becomes the acceleration of point i; w becomes 0.
 static __global__ void attract(const float4 *points, float4 *out, int n, float softening2)
 {
-    __shared__ float4 tile[block_size];
+    // TODO 2 (accelerations)
+#if DONE < 3
     int i = blockIdx.x * block_size + threadIdx.x;
-    float4 at = points[min(i, n - 1)];
+    if (i >= n) return;
+    float4 at = points[i];
     float3 sum = {0, 0, 0};
+    for (int j = 0; j < n; ++j) add_pull(sum, at, points[j], softening2);
+    out[i] = {sum.x, sum.y, sum.z, 0};
+#else
+    __shared__ float4 tile[block_size];
+    int first = blockIdx.x * own * block_size + threadIdx.x;
+    float4 at[own];
+    float3 sum[own] = {};
+    for (int b = 0; b < own; ++b) at[b] = points[min(first + b * block_size, n - 1)];
     for (int from = 0; from < n; from += block_size) {
         int j = from + threadIdx.x;
         tile[threadIdx.x] = j < n ? points[j] : float4{0, 0, 0, 0};
         __syncthreads();
-        for (int k = 0; k < block_size; ++k) add_pull(sum, at, tile[k], softening2);
+        for (int k = 0; k < block_size; ++k)
+            for (int b = 0; b < own; ++b) add_pull(sum[b], at[b], tile[k], softening2);
         __syncthreads();
     }
-    if (i < n) out[i] = {sum.x, sum.y, sum.z, 0};
+    for (int b = 0; b < own; ++b) {
+        int i = first + b * block_size;
+        if (i < n) out[i] = {sum[b].x, sum[b].y, sum[b].z, 0};
+    }
+#endif
 }
 
 static void attract_all(const float4 *points, float4 *out, int n, float softening)
 {
-    attract<<<blocks_for(n), block_size>>>(points, out, n, softening * softening);
+    int threads = (n + own - 1) / own;
+    attract<<<blocks_for(threads), block_size>>>(points, out, n, softening * softening);
     check_launch("attract");
 }
 
@@ -58,14 +86,14 @@ size_t accelerations_scratch(int n) { return sizeof(float4) * n; }
 
 void accelerations(const body *bodies, float4 *out, int n, float softening, void *scratch)
 {
-    if (n == 0) return;
     float4 *points = static_cast<float4 *>(scratch);
+    if (n == 0) return;
     pack<<<blocks_for(n), block_size>>>(bodies, points, n);
     check_launch("pack");
     attract_all(points, out, n, softening);
 }
 
-// For each body: first v += a * kick, then x += v * drift.
+// TODO 4 (step): For each body: first v += a * kick, then x += v * drift.
 static __global__ void advance(float4 *position_mass, float4 *velocity, const float4 *acceleration,
                                int n, float kick, float drift)
 {
@@ -86,13 +114,13 @@ void step(float4 *position_mass, float4 *velocity, int n, float softening, float
 {
     if (n == 0) return;
     float4 *acceleration = static_cast<float4 *>(scratch);
+    int blocks = blocks_for(n);
     attract_all(position_mass, acceleration, n, softening);
     for (int s = 0; s < steps; ++s) {
-        advance<<<blocks_for(n), block_size>>>(position_mass, velocity, acceleration, n, dt / 2,
-                                               dt);
+        advance<<<blocks, block_size>>>(position_mass, velocity, acceleration, n, dt / 2, dt);
         check_launch("advance");
         attract_all(position_mass, acceleration, n, softening);
-        advance<<<blocks_for(n), block_size>>>(position_mass, velocity, acceleration, n, dt / 2, 0);
+        advance<<<blocks, block_size>>>(position_mass, velocity, acceleration, n, dt / 2, 0);
         check_launch("advance");
     }
 }
