@@ -2,6 +2,7 @@
 #include "mistakes.hpp"
 #include "oracle.hpp"
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -63,54 +64,46 @@ std::vector<misconception<float>> wrong_drifts(const floats &given, layout form,
 std::vector<misconception<float>> wrong_distances(const floats &given, layout form, float3 centre,
                                                   const numbers &chosen)
 {
-    auto measured = [&given, &chosen, centre](layout as, auto measure) {
-        return [&given, &chosen, centre, as, measure] {
+    // Particles in `as`, with these fields for x, y and z.
+    auto measured = [&given, &chosen, centre](layout as, auto measure,
+                                              const std::array<int, 3> &from) {
+        return [&given, &chosen, centre, as, measure, from] {
             floats aos = structs(given, as), out;
             for (int i : chosen) {
                 const float *p = &aos[std::size_t(fields) * i];
                 out.push_back(
-                    measure(p[field_x] - centre.x, p[field_y] - centre.y, p[field_z] - centre.z));
+                    measure(p[from[0]] - centre.x, p[from[1]] - centre.y, p[from[2]] - centre.z));
             }
             return out;
         };
     };
     auto distance = [](float x, float y, float z) { return std::sqrt(x * x + y * y + z * z); };
+    const std::array<int, 3> xyz = {field_x, field_y, field_z};
     std::vector<misconception<float>> known = {
-        {wrong_layout, wrong_layout_hint, measured(other(form), distance)},
+        {wrong_layout, wrong_layout_hint, measured(other(form), distance, xyz)},
         {"These are the squares of the distances.", "Take the square root: sqrtf.",
-         measured(form, [](float x, float y, float z) { return x * x + y * y + z * z; })},
+         measured(
+             form, [](float x, float y, float z) { return x * x + y * y + z * z; }, xyz)},
         {"z was left out.", "A distance in space has three terms under the root.",
-         measured(form, [](float x, float y, float) { return std::sqrt(x * x + y * y); })},
+         measured(
+             form, [](float x, float y, float) { return std::sqrt(x * x + y * y); }, xyz)},
         {"These are the distances from the origin.", "Subtract `centre` from x, y and z first.",
-         measured(form,
-                  [centre, distance](float x, float y, float z) {
-                      return distance(x + centre.x, y + centre.y, z + centre.z);
-                  })},
+         measured(
+             form,
+             [centre, distance](float x, float y, float z) {
+                 return distance(x + centre.x, y + centre.y, z + centre.z);
+             },
+             xyz)},
     };
-    // One of the three taken from another field.
-    static const char *const names[] = {"x", "y", "z"};
-    for (int axis = 0; axis < 3; ++axis)
+    for (std::size_t axis = 0; axis < xyz.size(); ++axis)
         for (int taken = 0; taken < fields; ++taken) {
-            if (taken == axis) continue;
-            known.push_back(
-                {"Field " + std::to_string(taken) + " was taken for " + names[axis] + ".",
-                 std::string(names[axis]) + " is field " + std::to_string(axis) +
-                     ", counted from 0.",
-                 [&given, &chosen, centre, form, axis, taken] {
-                     const floats aos = structs(given, form);
-                     const float from[] = {centre.x, centre.y, centre.z};
-                     floats out;
-                     for (int i : chosen) {
-                         float squares = 0;
-                         for (int k = 0; k < 3; ++k) {
-                             int field = k == axis ? taken : k;
-                             float d = aos[std::size_t(fields) * i + field] - from[k];
-                             squares += d * d;
-                         }
-                         out.push_back(std::sqrt(squares));
-                     }
-                     return out;
-                 }});
+            if (taken == xyz[axis]) continue;
+            const std::string name(1, "xyz"[axis]);
+            std::array<int, 3> from = xyz;
+            from[axis] = taken;
+            known.push_back({"Field " + std::to_string(taken) + " was taken for " + name + ".",
+                             name + " is field " + std::to_string(xyz[axis]) + ", counted from 0.",
+                             measured(form, distance, from)});
         }
     return known;
 }

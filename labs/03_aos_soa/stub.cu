@@ -15,18 +15,14 @@ static int blocks_for(int threads) { return (threads + block_size - 1) / block_s
 layout drift_layout()
 {
     layout mine = layout::aos;
-    // TODO 1 (drift): How many bytes does a step move in this layout, and how
-    // many does it need? Choose by an assignment to `mine`; the kernel must go
-    // with it.
+    // TODO 1 (drift): `mine` is the layout in which a step moves fewer bytes.
     return mine;
 }
 
 static __global__ void move_particles(float *particles, int n, float dt)
 {
-    // TODO 2 (drift): Compute this thread's i; find x and vx of particle i in
-    // the layout you chose; add vx * dt to x. Threads beyond n do nothing.
-    // When everything else passes: let each thread have several particles,
-    // block_size apart, and load all the fields it needs before it stores one.
+    // TODO 1 (drift): The x of each particle, in the layout you chose, has
+    // moved by its vx * dt.
 }
 
 void drift(float *particles, int n, float dt)
@@ -39,7 +35,8 @@ void drift(float *particles, int n, float dt)
 layout distance_all_layout()
 {
     layout mine = layout::aos;
-    // TODO 3 (distance_all): Choose for this function.
+    // TODO 2 (distance_all): `mine` is the layout in which all distances move
+    // fewer bytes.
     return mine;
 }
 
@@ -52,8 +49,8 @@ static __device__ float distance(float x, float y, float z, float3 centre)
 
 static __global__ void measure_all(const float *particles, int n, float3 centre, float *out)
 {
-    // TODO 4 (distance_all): Find x, y and z of particle i in the layout you
-    // chose, and store its distance.
+    // TODO 2 (distance_all): out[i] is the distance of particle i, in the
+    // layout you chose.
 }
 
 void distance_all(const float *particles, int n, float3 centre, float *out)
@@ -66,8 +63,8 @@ void distance_all(const float *particles, int n, float3 centre, float *out)
 layout distance_some_layout()
 {
     layout mine = layout::soa;
-    // TODO 5 (distance_some): Choose for this function. Its particles are far
-    // apart: which sectors does one of them touch in each layout?
+    // TODO 3 (distance_some): `mine` is the layout in which a single particle,
+    // far from any other, moves fewer bytes.
     return mine;
 }
 
@@ -75,8 +72,8 @@ layout distance_some_layout()
 static __global__ void measure_some(const float *particles, int n, float3 centre, const int *which,
                                     int k, float *out)
 {
-    // TODO 6 (distance_some): Find x, y and z of particle which[j] in the
-    // layout you chose, and store its distance in out[j].
+    // TODO 3 (distance_some): out[j] is the distance of particle which[j], in
+    // the layout you chose.
 }
 
 void distance_some(const float *particles, int n, float3 centre, const int *which, int k,
@@ -97,9 +94,9 @@ static __global__ void transpose_tiles(const float *in, float *out, int rows, in
     int row = blockIdx.x / tiles_across * tile_size;
     int col = blockIdx.x % tiles_across * tile_size;
     int x = threadIdx.x % tile_size, y = threadIdx.x / tile_size;
-    // TODO 7 (transpose): out must hold the tile's columns as rows. Neighbouring
-    // lanes must load neighbours and store neighbours, by way of a tile in
-    // shared memory, no column of which may lie in a single bank.
+    // TODO 4 (transpose): The columns of the tile are rows of `out`.
+    // Neighbouring lanes have loaded neighbours and stored neighbours, by way
+    // of shared memory, and in different banks.
 }
 
 void transpose(const float *in, float *out, int rows, int cols)
@@ -114,11 +111,9 @@ void transpose(const float *in, float *out, int rows, int cols)
 // block_size particles, fewer at the end.
 static __global__ void split_particles(const float *aos, float *soa, int n)
 {
-    // TODO 8 (to_soa): Declare a tile in shared memory with one row per
-    // particle. Load the block's floats into it in the order of `aos`, with
-    // neighbouring lanes on neighbouring floats. After a barrier, let each
-    // thread store the fields of one particle to `soa`, one field after the
-    // other. How long must a row be, so that 32 rows begin in 32 banks?
+    // TODO 5 (to_soa): `soa` has the block's particles. Neighbouring lanes have
+    // loaded neighbours and stored neighbours, by way of shared memory, and
+    // mostly in different banks.
 }
 
 void to_soa(const float *aos, float *soa, int n)
@@ -130,7 +125,7 @@ void to_soa(const float *aos, float *soa, int n)
 
 static __global__ void join_particles(const float *soa, float *aos, int n)
 {
-    // TODO 9 (to_aos): The same in the other direction.
+    // TODO 6 (to_aos): The same in the other direction.
 }
 
 void to_aos(const float *soa, float *aos, int n)

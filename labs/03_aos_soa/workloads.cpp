@@ -1,4 +1,5 @@
-// Makes the inputs and workloads of lab 03: particles in either layout, and a matrix to transpose.
+// Makes the inputs and workloads of lab 03, with their gates: particles in either layout, and a
+// matrix to transpose.
 #include "workloads.hpp"
 #include "oracle.hpp"
 
@@ -13,6 +14,13 @@
 #include <vector>
 
 using namespace grading;
+
+const char *name_of(task what)
+{
+    return what == task::drift          ? "drift"
+           : what == task::distance_all ? "distance_all"
+                                        : "distance_some";
+}
 
 floats random_particles(int n) { return random_floats(std::size_t(n) * fields); }
 
@@ -50,7 +58,7 @@ float3 random_place(float max)
 // On a GPU seven sets of arguments for two workers fit the device. A multiple of 32, so that every
 // column begins at a sector, and no whole number of blocks, so that who drops the tail is not
 // timed.
-int raced_particles()
+static int raced_particles()
 {
     if (simulated()) return 12000;
     double most =
@@ -58,9 +66,9 @@ int raced_particles()
     return static_cast<int>(most) / 4096 * 4096 - 96;
 }
 
-int raced_choices() { return raced_particles() / 16 - 35; }
+static int raced_choices() { return raced_particles() / 16 - 35; }
 
-int raced_conversions() // two arrays of particles: half as many
+static int raced_conversions() // two arrays of particles: half as many
 {
     return simulated() ? 5984 : (raced_particles() + 96) / 2 - 96;
 }
@@ -69,7 +77,7 @@ int raced_conversions() // two arrays of particles: half as many
 // some memories deal badly with them.
 static int raced_rows() { return simulated() ? 96 : 32 * 257; }
 static int raced_cols() { return simulated() ? 160 : 32 * 129; }
-int raced_elements() { return raced_rows() * raced_cols(); }
+static int raced_elements() { return raced_rows() * raced_cols(); }
 
 // In [-1, 1), by its number: what a call must leave alone can be checked without a copy.
 static float value_of(std::uint64_t seed, std::uint64_t number)
@@ -152,7 +160,7 @@ public:
         particles_ = changed_in_place(crowd_.lie());
         if (form == layout::soa) particles_.count = crowd_.size(); // x is all that changes
     }
-    const char *function() const override { return "drift"; }
+    const char *function() const override { return name_of(task::drift); }
     std::vector<argument> arguments() override
     {
         return remote<decltype(drift)>::arguments(particles_, int(crowd_.size()), dt);
@@ -221,7 +229,7 @@ public:
         draw(which_, random);
         out_ = output<float>(some() ? which_.size() : crowd_.size());
     }
-    const char *function() const override { return some() ? "distance_some" : "distance_all"; }
+    const char *function() const override { return name_of(what_); }
     std::vector<argument> arguments() override
     {
         int n = static_cast<int>(crowd_.size());
@@ -321,7 +329,7 @@ private:
 
 } // namespace
 
-make_workload particles_in(layout form, task what)
+static make_workload particles_in(layout form, task what)
 {
     return [=](std::mt19937_64 &random) -> std::unique_ptr<workload> {
         if (what == task::drift) return std::make_unique<drifting>(random, form);
@@ -329,7 +337,123 @@ make_workload particles_in(layout form, task what)
     };
 }
 
-make_workload matrix_for(transposition what)
+static make_workload matrix_for(transposition what)
 {
     return [=](std::mt19937_64 &random) { return std::make_unique<transposing>(random, what); };
+}
+
+// 1024 threads with eight particles each have two blocks here, the second half full.
+constexpr double least_share = 1.25;
+
+static const char *const whole_sectors =
+    "Memory moves in sectors of 32 bytes. Which fields share a sector with those you need, and are "
+    "they needed, too? A particle far from the others takes one sector of each column, but only "
+    "one of a struct.";
+
+// Lanes far apart in a column have no more compulsory bytes than neighbours, so `moved` bounds all
+// bytes. distance_some has 8 bytes besides, for the index and the result.
+static std::vector<counted_gate> bytes_of_particles(task what, double compulsory, double moved)
+{
+    const bool some = what == task::distance_some;
+    const std::string element = some ? "chosen particle" : "particle";
+    auto count = [=] { return double(some ? raced_choices() : raced_particles()); };
+    return {at_most("compulsory bytes per " + element, {compulsory}, "bytes", whole_sectors,
+                    [=](const counted &c) {
+                        return double(c.compulsory_bytes) / count() - (some ? 8 : 0);
+                    }),
+            moved_bytes(element, count, {moved},
+                        some ? whole_sectors
+                             : "A column helps where neighbouring lanes handle neighbouring "
+                               "particles: a warp moves every sector that one of its lanes asks "
+                               "for."),
+            lanes_at_work()};
+}
+
+void race_particles(task what, layout chosen)
+{
+    speed_gates gates;
+    if (what == task::drift) {
+        gates.speedup = 3;
+        gates.copy = {0.60, 0.75, 0.90}; // plain columns reach 0.80 on an H200
+        gates.counted = bytes_of_particles(what, 13, 24);
+        gates.too_slow = "A step needs two fields of sixteen. Which layout moves them without the "
+                         "rest? With that layout, more bytes in flight help: several particles "
+                         "per thread.";
+    } else if (what == task::distance_all) {
+        gates.speedup = 1.35; // of 36 bytes for 16
+        gates.copy = {0.55, 0.75, 0.90};
+        gates.counted = bytes_of_particles(what, 17, 32);
+        gates.too_slow = "A distance needs three fields of eight that share a sector. Which layout "
+                         "moves them without the rest?";
+    } else {
+        gates.speedup = 0.6; // naive's layout is the right one here; of columns, 0.44 on an H200
+        // A float at a time, as naive does, moves 104.
+        gates.counted = bytes_of_particles(what, 34, 130);
+        gates.too_slow = "Particles far apart share no sector. In which layout do x, y and z of "
+                         "one particle share theirs?";
+    }
+    // The chosen particles are so few that one block may have all of them.
+    if (what != task::distance_some) gates.counted.push_back(blocks_share(least_share));
+    gates.form = chosen == layout::aos ? "aos" : "soa";
+    // Naive keeps its structs, whatever the submission chose.
+    race(particles_in(chosen, what), gates,
+         chosen == layout::aos ? make_workload{} : particles_in(layout::aos, what));
+}
+
+static const char *const same_bank =
+    "Which word of the tile does each lane of a warp ask for at that line? Take these numbers "
+    "modulo 32: lanes that agree, but ask for different words, wait for each other.";
+
+static double conversions() { return double(raced_conversions()); }
+
+static void add_gates_of_transpose(speed_gates &gates)
+{
+    auto elements = [] { return double(raced_elements()); };
+    gates.speedup = 3.5; // without padding 2.8 on an H200, with it 4.9
+    gates.counted.insert(
+        gates.counted.end(),
+        {moved_bytes("element", elements, {9.6},
+                     "Every element should be loaded once and stored once, by whatever path."),
+         bank_conflicts(1.1, same_bank), conflicts_per_element(elements, 0.03), lanes_at_work(),
+         blocks_share(1.5)}); // tiles of 64 x 128 have three blocks
+    gates.too_slow = "Read rows and write rows: the transposition happens in a tile in shared "
+                     "memory. And check in which banks the lanes of a warp collide.";
+}
+
+static void add_gates_of_conversion(speed_gates &gates)
+{
+    gates.counted.insert(
+        gates.counted.end(),
+        {moved_bytes("particle", conversions, {2 * sizeof(particle) + 7.0},
+                     "A particle should be loaded once and stored once, by whatever path."),
+         at_most("sectors loaded per particle", {2.05}, "sectors",
+                 "A particle fills two sectors; load them once.",
+                 [](const counted &c) { return double(c.load_sectors) / conversions(); }),
+         at_most("sectors stored per particle", {2.05}, "sectors",
+                 "A particle fills two sectors; store them once.",
+                 [](const counted &c) { return double(c.store_sectors) / conversions(); }),
+         bank_conflicts(2, same_bank), lanes_at_work(), blocks_share(least_share)});
+}
+
+void race_matrix(transposition what)
+{
+    speed_gates gates;
+    gates.counted = {used_by_loads(0.95), used_by_stores(0.95)};
+    if (what == transposition::plain)
+        add_gates_of_transpose(gates);
+    else
+        add_gates_of_conversion(gates);
+    race(matrix_for(what), gates);
+}
+
+void race_bytes_moved(transposition conversion)
+{
+    speed_gates gates;
+    // Structs in requests of 16 bytes move 192: each of their sectors twice.
+    gates.counted = {moved_bytes("particle", conversions, {200},
+                                 "Each request moves whole sectors. How many requests of a thread "
+                                 "touch the same sector of a struct? Let them ask for more of it: "
+                                 "float4, or neighbouring lanes on neighbouring floats."),
+                     lanes_at_work(), blocks_share(least_share)};
+    race(matrix_for(conversion), gates);
 }

@@ -1,4 +1,4 @@
-// Inputs and workloads of lab 03.
+// Inputs, workloads and gates of lab 03.
 #pragma once
 
 #include "mistakes.hpp"
@@ -17,15 +17,11 @@ numbers random_numbers(int k, int n);
 
 // The functions whose particles lie as the submission chose.
 enum class task { drift, distance_all, distance_some };
+const char *name_of(task);
 
-// Sizes of timed and counted calls: particles; those of them that distance_some gets; particles
-// to convert; and elements of the matrix to transpose.
-int raced_particles();
-int raced_choices();
-int raced_conversions();
-int raced_elements();
-
-grading::make_workload particles_in(layout form, task what);
-
+// The speed cases, with their gates.
+void race_particles(task what, layout chosen);
 enum class transposition { plain, to_soa, to_aos };
-grading::make_workload matrix_for(transposition what);
+void race_matrix(transposition what);
+// Counts only the bytes that a conversion moves.
+void race_bytes_moved(transposition conversion);
