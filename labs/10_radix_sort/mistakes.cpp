@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,62 +37,38 @@ void explain_sorting(const std::string &function)
     host_may_steer(0.5, 4 * 256 * sizeof(unsigned));
 }
 
-template <class T, class K> static std::vector<T> sorted_by(std::vector<T> keys, K part)
-{
-    std::stable_sort(keys.begin(), keys.end(), [part](T x, T y) { return part(x) < part(y); });
-    return keys;
-}
+constexpr unsigned sign_bit = 1u << 31;
 
-// Sorts each piece by itself.
-template <class K> static uints pieces_by(const uints &keys, std::size_t piece, K part)
+// A sort of keys that has gone wrong in one of these ways.
+struct wrong_sort {
+    unsigned flipped = 0, kept = ~0u; // bits of a key by which it sorts
+    int digit = 32;                   // bits per pass
+    bool highest_first = false, stable = true;
+    std::size_t piece = 0; // keys that it sorts by themselves
+};
+
+static uints sorted_wrongly(uints keys, const wrong_sort &how)
 {
-    uints sorted;
-    for (std::size_t first = 0; first < keys.size(); first += piece) {
+    for (std::size_t first = 0; first < keys.size(); first += how.piece) {
         auto from = keys.begin() + std::ptrdiff_t(first);
-        auto to = from + std::ptrdiff_t(std::min(piece, keys.size() - first));
-        uints one = sorted_by(uints(from, to), part);
-        sorted.insert(sorted.end(), one.begin(), one.end());
-    }
-    return sorted;
-}
-template <class K> static auto pieces_sorted(const uints &keys, std::size_t piece, K part)
-{
-    return [&keys, piece, part] { return pieces_by(keys, piece, part); };
-}
-
-// For the parts of keys that mistakes sort by.
-static auto lower(int bits)
-{
-    return [bits](unsigned key) { return key & ((1u << bits) - 1); };
-}
-static int with_sign(unsigned key) { return static_cast<int>(key); }
-static unsigned falling(unsigned key) { return ~key; }
-
-// Bit 0 as bit 31, and so on.
-static unsigned turned_round(unsigned key)
-{
-    unsigned result = 0;
-    for (int bit = 0; bit < 32; ++bit) result = result << 1 | (key >> bit & 1);
-    return result;
-}
-
-// After passes over digits of some bits, each of which is stable or else turns round what is equal.
-static uints after_passes(uints keys, int bits, bool highest_first, bool stable)
-{
-    for (int pass = 0; pass < 32 / bits; ++pass) {
-        int shift = highest_first ? 32 - bits - pass * bits : pass * bits;
-        if (!stable) std::reverse(keys.begin(), keys.end());
-        keys = sorted_by(keys, [=](unsigned key) { return key >> shift & ((1u << bits) - 1); });
+        auto to = from + std::ptrdiff_t(std::min(how.piece, keys.size() - first));
+        for (int done = 0; done < 32; done += how.digit) {
+            const int shift = how.highest_first ? 32 - how.digit - done : done;
+            const unsigned bits = how.kept & ~0u >> (32 - how.digit) << shift;
+            auto part = [&](unsigned key) { return (key ^ how.flipped) & bits; };
+            if (!how.stable) std::reverse(from, to);
+            std::stable_sort(from, to, [&](unsigned x, unsigned y) { return part(x) < part(y); });
+        }
     }
     return keys;
 }
 
-// By which bits of their keys `got` is sorted, if it is by some of them. From the highest bit down:
-// whichever never falls between neighbours that the bits above leave equal.
+// Returns the bits by which `got` is sorted, if it is by some of them: from the highest bit down,
+// those that never fall between neighbours that the bits above leave equal.
 static unsigned sorting_bits(const uints &got)
 {
     unsigned bits = 0;
-    for (unsigned bit = 1u << 31; bit != 0; bit /= 2) {
+    for (unsigned bit = sign_bit; bit != 0; bit /= 2) {
         bool falls = false;
         for (std::size_t i = 1; i < got.size() && !falls; ++i)
             falls = ((got[i - 1] ^ got[i]) & bits) == 0 && (got[i - 1] & ~got[i] & bit) != 0;
@@ -102,18 +77,18 @@ static unsigned sorting_bits(const uints &got)
     return bits;
 }
 
-// "bits 3, 7 and 11", or of more the first and how many there are.
+// "bit 3", "bits 3, 7 and 11", or of many the first four and how many more there are.
 static std::string names_of(unsigned bits)
 {
-    std::string names = std::popcount(bits) == 1 ? "bit " : "bits ";
+    std::string names;
     int named = 0, all = std::popcount(bits);
-    for (int bit = 0; bit < 32; ++bit) {
+    for (int bit = 0; bit < 32 && !(named == 4 && all > 5); ++bit) {
         if ((bits >> bit & 1) == 0) continue;
-        if (named == 4 && all > 5) return names + " and " + std::to_string(all - named) + " others";
         names += (named == 0 ? "" : named + 1 == all ? " and " : ", ") + std::to_string(bit);
         ++named;
     }
-    return names;
+    if (named < all) names += " and " + std::to_string(all - named) + " others";
+    return (all == 1 ? "bit " : "bits ") + names + (all == 1 ? " plays" : " play");
 }
 
 // Sorted without regard to some bits, or in pieces of a number of keys each.
@@ -126,11 +101,12 @@ static misconception<unsigned> bits_left_out(const output<unsigned> &got, const 
         auto to = from + std::ptrdiff_t(std::min(piece, got.size() - first));
         if (!std::is_sorted(from, to)) bits &= sorting_bits(uints(from, to));
     }
-    return {"The keys are sorted as if they did not have all their bits: " + names_of(~bits) +
-                (std::popcount(~bits) == 1 ? " plays" : " play") + " no part in it.",
-            "There are 32 bits, 0 to 31, and each must be used once: does a digit have all of its "
-            "bits, and do the passes cover all digits?",
-            pieces_sorted(before, piece, [bits](unsigned key) { return key & bits; })};
+    return {
+        "The keys are sorted as if they did not have all their bits: " + names_of(~bits) +
+            " no part in it.",
+        "There are 32 bits, 0 to 31, and each must be used once: does a digit have all of its "
+        "bits, and do the passes cover all digits?",
+        [&before, bits, piece] { return sorted_wrongly(before, {.kept = bits, .piece = piece}); }};
 }
 
 // Right as far as the highest digit goes: of 8 bits, or of 4.
@@ -142,14 +118,11 @@ static misconception<unsigned> by_highest_digit(const output<unsigned> &got, int
         "A pass must leave keys of the same digit in the order in which it found them. Which keys "
         "does your pass count as before a key? They must be those at smaller indices: do the "
         "tiles, then the warps, the rows and the lanes go through the keys in memory order?",
-        [&got, bits] {
-            auto digits_fall = [bits](unsigned x, unsigned y) {
-                return x >> (32 - bits) > y >> (32 - bits);
-            };
-            const uints &keys = got.values;
-            bool rise = std::adjacent_find(keys.begin(), keys.end(), digits_fall) == keys.end();
-            bool several =
-                !keys.empty() && keys.front() >> (32 - bits) != keys.back() >> (32 - bits);
+        [&keys = got.values, shift = 32 - bits] {
+            bool rise = std::is_sorted(keys.begin(), keys.end(), [shift](unsigned x, unsigned y) {
+                return x >> shift < y >> shift;
+            });
+            bool several = !keys.empty() && keys.front() >> shift != keys.back() >> shift;
             return rise && several ? keys : uints();
         }};
 }
@@ -179,53 +152,50 @@ static misconception<T> out_of_order(const output<T> &got, const std::vector<T> 
             [&] { return same_elements(got.values, before) ? got.values : std::vector<T>(); }};
 }
 
-static const char *const all_bits = "There are 32 bits, 0 to 31.";
-static const char *const no_sign =
-    "A key whose bit 31 is set is a large number, not a negative one.";
 static const char *const smallest_first = "The smallest comes first.";
+
+// Keys sorted otherwise, all of them or in pieces of so many, as sort_warps does.
+static std::vector<misconception<unsigned>> sorted_otherwise(const uints &before, std::size_t piece)
+{
+    std::vector<misconception<unsigned>> known;
+    auto add = [&](const std::string &message, const std::string &hint, wrong_sort how) {
+        how.piece = how.piece ? how.piece : piece;
+        known.push_back({message, hint, [&before, how] { return sorted_wrongly(before, how); }});
+    };
+    add("The keys are sorted as if they had a sign.",
+        "A key whose bit 31 is set is a large number, not a negative one.", {.flipped = sign_bit});
+    for (int bits : {31, 16, 28, 24})
+        add("The keys are sorted by their lower " + std::to_string(bits) + " bits only: " +
+                (bits == 31 ? "bit 31 is left out." : "as if the last pass were missing."),
+            "There are 32 bits, 0 to 31. Do the passes cover all digits? Is their number odd, so "
+            "that the last result is still in scratch?",
+            {.kept = (1u << bits) - 1});
+    add("The largest comes first.", smallest_first, {.flipped = ~0u});
+    for (int bits : {4, 8, 1})
+        add(std::string(bits == 1 ? "The votes or passes went from the highest bit"
+                                  : "The passes went from the highest digit") +
+                " to the lowest.",
+            "A later one outweighs an earlier one: the lowest comes first, and the highest last.",
+            {.digit = bits, .highest_first = true});
+    for (int bits : {4, 8})
+        add("Keys with the same digit have changed their order in each pass.",
+            "Equal digits must stay in order: count only the keys before a key, in earlier tiles, "
+            "warps, rows and lanes.",
+            {.digit = bits, .stable = false});
+    for (std::size_t other = 32; other < piece && other <= 16384; other *= 2)
+        add("Each piece of " + std::to_string(other) + " keys is sorted by itself.",
+            "All keys with a smaller digit come before a key, even those of later tiles: scan the "
+            "counts digit by digit, and for each digit tile by tile.",
+            {.piece = other});
+    return known;
+}
 
 std::vector<misconception<unsigned>> wrong_orders(const output<unsigned> &got, const uints &before)
 {
     if (!got.again.empty()) return {}; // right once, then not: chance, not a misconception
-    auto by = [&before](auto part) { return pieces_sorted(before, before.size(), part); };
-    auto passes = [&before](int bits, bool highest_first, bool stable) {
-        return [&before, bits, highest_first, stable] {
-            return after_passes(before, bits, highest_first, stable);
-        };
-    };
-    const std::string from_the_top = "The passes went from the highest digit to the lowest.",
-                      lowest_first = "A later pass must not undo an earlier one: the lowest digit "
-                                     "comes first, and the highest last.",
-                      turned = "Keys with the same digit have changed their order in each pass.",
-                      keep_order = "Equal digits must stay in order: count only the keys before a "
-                                   "key, in earlier tiles, warps, rows and lanes.",
-                      missing = " bits only: as if the last pass were missing.",
-                      even = "Is the number of passes odd, so that the last result is still in "
-                             "scratch? Are there as many passes as digits?";
-    std::vector<misconception<unsigned>> known = {
-        {"The keys are sorted as if they had a sign.", no_sign, by(with_sign)},
-        {"The keys are sorted by their lower 31 bits: bit 31 is left out.", all_bits,
-         by(lower(31))},
-        {"The keys are sorted by their lower 16 bits only.",
-         "There are 32 bits: 8 digits of 4, or 4 of 8.", by(lower(16))},
-        {"The largest comes first.", smallest_first, by(falling)},
-        {"The keys are sorted by their lower 28" + missing, even, by(lower(28))},
-        {"The keys are sorted by their lower 24" + missing, even, by(lower(24))},
-        {from_the_top, lowest_first, passes(4, true, true)},
-        {from_the_top, lowest_first, passes(8, true, true)},
-        {"The passes went from the highest bit to the lowest.",
-         "A later pass must not undo an earlier one: the lowest bit comes first, and the highest "
-         "last.",
-         by(turned_round)},
-        {turned, keep_order, passes(4, false, false)},
-        {turned, keep_order, passes(8, false, false)},
-    };
-    for (std::size_t piece = 32; piece < before.size() && piece <= 16384; piece *= 2)
-        known.push_back({"Each piece of " + std::to_string(piece) + " keys is sorted by itself.",
-                         "All keys with a smaller digit come before a key, even those of later "
-                         "tiles: scan the counts digit by digit, and for each digit tile by tile.",
-                         pieces_sorted(before, piece, std::identity())});
-    known.push_back(bits_left_out(got, before, std::max<std::size_t>(1, before.size())));
+    const std::size_t all = std::max<std::size_t>(1, before.size());
+    auto known = sorted_otherwise(before, all);
+    known.push_back(bits_left_out(got, before, all));
     known.push_back(lost(got, before));
     for (int bits : {8, 4}) known.push_back(by_highest_digit(got, bits));
     known.push_back(out_of_order(got, before));
@@ -234,35 +204,35 @@ std::vector<misconception<unsigned>> wrong_orders(const output<unsigned> &got, c
 
 std::vector<misconception<unsigned>> wrong_runs(const output<unsigned> &got, const uints &before)
 {
-    auto by = [&before](auto part) { return pieces_sorted(before, 32, part); };
-    return {
-        {"Each run is sorted, but by its lower 31 bits: bit 31 is left out.", all_bits,
-         by(lower(31))},
-        {"The runs are sorted as if the keys had a sign.", no_sign, by(with_sign)},
-        {"The votes went from the highest bit to the lowest.",
-         "A later vote outweighs an earlier one: begin with bit 0 and end with bit 31.",
-         by(turned_round)},
-        {"The last run, which has fewer than 32 keys, is not sorted.",
-         "All 32 lanes must vote: give those without a key one that goes last.",
-         [&before] {
-             uints keys = oracle::sort_warps(before);
-             auto whole = std::ptrdiff_t(before.size() / 32 * 32);
-             std::copy(before.begin() + whole, before.end(), keys.begin() + whole);
-             return keys;
-         }},
-        {"The largest of each run comes first.", smallest_first, by(falling)},
-        {"All keys are sorted, over the ends of their runs.", "Each run of 32 is sorted by itself.",
-         [&before] { return oracle::radix_sort(before); }},
-        bits_left_out(got, before, 32),
-        lost(got, before),
-        out_of_order(got, before),
-    };
+    auto known = sorted_otherwise(before, 32);
+    known.push_back({"The last run, which has fewer than 32 keys, is not sorted.",
+                     "All 32 lanes must vote: give those without a key one that goes last.",
+                     [&before] {
+                         uints keys = oracle::sort_warps(before);
+                         auto whole = std::ptrdiff_t(before.size() / 32 * 32);
+                         std::copy(before.begin() + whole, before.end(), keys.begin() + whole);
+                         return keys;
+                     }});
+    known.push_back({"All keys are sorted, over the ends of their runs.",
+                     "Each run of 32 is sorted by itself.",
+                     [&before] { return oracle::radix_sort(before); }});
+    known.push_back(bits_left_out(got, before, 32));
+    known.push_back(lost(got, before));
+    known.push_back(out_of_order(got, before));
+    return known;
 }
 
 std::vector<misconception<float>> wrong_floats(const output<float> &got, const floats &before)
 {
     if (!got.again.empty()) return {};
-    auto by = [&before](auto part) { return [&before, part] { return sorted_by(before, part); }; };
+    auto by = [&before](auto part) {
+        return [&before, part] {
+            floats keys = before;
+            std::stable_sort(keys.begin(), keys.end(),
+                             [part](float x, float y) { return part(x) < part(y); });
+            return keys;
+        };
+    };
     return {
         {"The keys are sorted by their bits, as if these were whole numbers without a sign.",
          "Bit 31 is the sign: flip bits so that negative numbers come first, and the largest of "

@@ -1,5 +1,6 @@
 // Makes the inputs and workloads of lab 10: keys and numbers to sort.
 #include "workloads.hpp"
+#include "grader/counted.hpp"
 #include "lab.hpp"
 
 #include <algorithm>
@@ -228,4 +229,73 @@ make_workload sort_many(task what)
         if (what == task::numbers) return std::make_unique<sorting<float>>(random, what);
         return std::make_unique<sorting<unsigned>>(random, what);
     };
+}
+
+// Bytes that each launch must move if it moves every sector once, over all launches.
+static counted_gate compulsory_bytes(const steps &max)
+{
+    return at_most("compulsory bytes per key", max, "bytes",
+                   "Every kernel that goes over all keys moves them once more. How many passes are "
+                   "there, and how often does each go over the keys?",
+                   [](const counted &c) { return double(c.compulsory_bytes) / raced_keys(); });
+}
+
+// A launch that goes over the keys again and again has no more compulsory bytes than one that does
+// so once: this gate counts all bytes moved.
+static counted_gate moved_bytes_per_key(const steps &max)
+{
+    return moved_bytes(
+        "key", [] { return double(raced_keys()); }, max,
+        "Each load and store of a warp moves whole sectors of 32 bytes: how often is a key moved, "
+        "and do neighbouring lanes load, and store, neighbouring keys?");
+}
+
+// Other blocks that only seem to work do not help. Our versions have 5 at most.
+static counted_gate busiest_block()
+{
+    return at_most(
+        "instructions of the busiest block per key", {9}, "",
+        "This adds up the busiest block of each launch, and those blocks sort a large part of all "
+        "keys. Let every block take a tile.",
+        [](const counted &c) { return double(c.busiest_block_instructions) / raced_keys(); });
+}
+
+// On an H200 one bit per pass, however it is tuned, reaches 3.3 times naive's speed with keys
+// and 1.8 with pairs; digits of 4 bits 4.9 and 2.3, of 8 bits 6.3 and 3.4.
+speed_gates sorting_gates(double speedup, const steps &max_bytes, const steps &max_moved)
+{
+    speed_gates gates;
+    gates.speedup = speedup;
+    gates.counted = {compulsory_bytes(max_bytes), moved_bytes_per_key(max_moved), blocks_share(2),
+                     lanes_at_work(), busiest_block()};
+    gates.too_slow =
+        "Where does the time go? A pass for each bit goes over the keys 32 times; digits of 4 bits "
+        "make it 8, digits of 8 bits 4. And do neighbouring lanes store "
+        "at neighbouring places? Sort the keys of a tile by digit in shared memory first.";
+    return gates;
+}
+
+speed_gates gates_of_runs()
+{
+    speed_gates gates;
+    gates.speedup = 5;
+    gates.counted = {used_by_loads(0.95), used_by_stores(0.95), moved_bytes_per_key({10}),
+                     blocks_share(4), lanes_at_work()};
+    gates.too_slow = "Do the lanes of a warp read neighbours? The 32 lanes have 32 keys in their "
+                     "registers, and can rank them by votes.";
+    return gates;
+}
+
+// Three kernels per pass are 12 launches with digits of 8 bits, and one that looks back beside one
+// that counts 8. Three passes over wider digits need 9 without looking back.
+speed_gates gates_of_launches()
+{
+    speed_gates gates = sorting_gates(0, {110}, {280});
+    gates.counted.push_back(at_most(
+        "launches", {10}, "",
+        "A kernel that only counts or scans for the next one is a launch, and goes over keys or "
+        "counts once more. Let a tile publish its counts, and look back at the states of the tiles "
+        "before it.",
+        [](const counted &c) { return double(c.launches); }));
+    return gates;
 }

@@ -27,3 +27,10 @@ enum class task { runs, keys, pairs, numbers };
 // Keys of a timed or counted call, and such a call.
 int raced_keys();
 grading::make_workload sort_many(task what);
+
+// Of sort_warps; of a radix sort, by the bytes per key that must move and that do; and of one in
+// few launches.
+grading::speed_gates gates_of_runs();
+grading::speed_gates sorting_gates(double speedup, const grading::steps &max_bytes,
+                                   const grading::steps &max_moved);
+grading::speed_gates gates_of_launches();
