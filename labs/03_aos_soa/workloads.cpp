@@ -87,21 +87,6 @@ static float value_of(std::uint64_t seed, std::uint64_t number)
     return static_cast<float>(h >> 40) * 0x1p-23f - 1;
 }
 
-// Returns a stretch of `values` somewhere.
-template <class T> static std::span<T> stretch_of(std::vector<T> &values, std::mt19937_64 &random)
-{
-    std::size_t count = std::min<std::size_t>(values.size(), 4096);
-    return std::span(values).subspan(random() % (values.size() - count + 1), count);
-}
-
-// New values for a stretch of `values`.
-static std::span<std::byte> renew(floats &values, std::mt19937_64 &random)
-{
-    std::span<float> stretch = stretch_of(values, random);
-    fill_random(stretch, random);
-    return std::as_writable_bytes(stretch);
-}
-
 namespace {
 
 // Many particles in a layout. Only x is kept beside them.
@@ -137,7 +122,7 @@ public:
     // New places for a stretch of particles, in `values` too; returns the floats that hold them.
     std::span<float> renew(floats &values, std::mt19937_64 &random)
     {
-        std::span<float> places = stretch_of(x_, random);
+        std::span<float> places = random_stretch(x_, random);
         fill_random(places, random);
         const auto first = std::size_t(places.data() - x_.data());
         for (std::size_t i = first; i < first + places.size(); ++i) values[at(i, field_x)] = x_[i];
@@ -240,7 +225,7 @@ public:
     std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
     {
         if (!some()) return {std::as_writable_bytes(crowd_.renew(particles_, random))};
-        std::span<int> stretch = stretch_of(which_, random);
+        std::span<int> stretch = random_stretch(which_, random);
         draw(stretch, random);
         return {std::as_writable_bytes(stretch)};
     }
