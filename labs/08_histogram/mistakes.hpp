@@ -27,14 +27,14 @@ std::vector<grading::misconception<long long>> wrong_sums(const ints &in, long l
 std::vector<grading::misconception<unsigned>> wrong_bytes(const bytes &in, int at,
                                                           const counts &got);
 
-// Returns the mistake of counters with fewer bits than a count needs, if the answer shows it.
-std::vector<grading::misconception<unsigned>> short_counters(const counts &got, const counts &want);
-
 std::vector<grading::misconception<unsigned>> wrong_tiles(const bytes &image, int width, int height,
                                                           int tile);
 
 std::vector<grading::misconception<unsigned>> wrong_ranges(const floats &in, const bin_range &r,
                                                            const counts &got);
+
+// Returns the mistake of counters with fewer bits than a count needs, if the answer shows it.
+std::vector<grading::misconception<unsigned>> short_counters(const counts &got, const counts &want);
 
 // Says which numbers may be taken for ones of bin bin_count, which does not exist; empty: none.
 std::string behind_the_last_bin(const floats &in, const bin_range &r);

@@ -44,12 +44,12 @@ static __device__ long long share_of_thread(const int *in, int n, int i, int thr
 static __device__ long long share_in_block(long long x, long long *shares)
 {
     int count = block_size, place = threadIdx.x;
-    // TODO 3 (sum: few barriers): In lane 0 x is its warp's sum, added up without
-    // shared memory. `count` is how many of these sums there are, and `place` is
-    // where lane 0 puts its own; in other lanes it is `count`.
+    // TODO 3 (sum: few barriers): In lane 0 x is its warp's sum, added up
+    // without shared memory. `count` is how many of these sums there are, and
+    // `place` is where lane 0 puts its own; in other lanes it is `count`.
     if (place < count) shares[place] = x;
-    // TODO 2 (sum: few atomics): In thread 0 x is the sum of all `count` shares,
-    // in all others 0.
+    // TODO 2 (sum: few atomics): In thread 0 x is the sum of all `count`
+    // shares, in all others 0.
     return x;
 }
 
@@ -76,16 +76,16 @@ void sum(const int *in, long long *out, int n)
 // TODO 7 (histogram: speed, one bin): It is the same kernel.
 // TODO 7 (histogram: speed, an image): It is the same kernel.
 //
-// TODO 11 (histogram: speed, uniform): The clock wants more bytes in flight, when
-// everything else passes: a load has 16 of them, where `in` allows it.
+// TODO 11 (histogram: speed, uniform): The clock wants more bytes in flight,
+// when everything else passes: a load has 16 of them, where `in` allows it.
 static __global__ void count_bytes(const unsigned char *in, size_t n, unsigned *bins)
 {
     unsigned *counts = bins;
-    // TODO 6 (histogram: speed, uniform): `counts` are 256 numbers of the block's
-    // own, in shared memory, and all of them are 0 before any thread counts.
+    // TODO 6 (histogram: speed, uniform): `counts` are 256 numbers of the
+    // block's own, in shared memory, all of them 0 before any thread counts.
 
-    // TODO 5 (histogram): Each element has been counted once in `counts`. Threads
-    // may add to one number at the same time, and n may need more than 32 bits.
+    // TODO 5 (histogram): Each element has been counted once in `counts`.
+    // Threads may add to one number at a time, and n may need more than 32 bits.
 
     // TODO 6 (histogram: speed, uniform): When all threads of the block have
     // counted, its counts are added to `bins`.
@@ -93,8 +93,8 @@ static __global__ void count_bytes(const unsigned char *in, size_t n, unsigned *
 
 void histogram(const unsigned char *in, size_t n, unsigned *bins)
 {
-    // TODO 5 (histogram): `bins` are 0 before any block adds to them. count_bytes
-    // runs with blocks_for(n) blocks, which may be none: no launch then.
+    // TODO 5 (histogram): `bins` are 0 before any block adds to them.
+    // count_bytes runs with blocks_for(n) blocks, if that is not 0.
     check_launch("count_bytes");
 }
 
@@ -104,11 +104,11 @@ static __global__ void count_tiles(const unsigned char *image, int width, int he
 {
     int left = 0, top = 0, columns = 0, rows = 0;
     // TODO 8 (histogram_tiles): Tile blockIdx.x begins in column `left` and row
-    // `top` of the image, and has so many columns and rows; at the right and at the
-    // bottom edge there may be fewer than `tile`.
+    // `top` of the image, and has so many columns and rows; at the right and at
+    // the bottom edge there may be fewer than `tile`.
     //
-    // TODO 9 (histogram_tiles): The tile's 256 bins say how often each value occurs
-    // in it. They are this block's alone, so nothing is added to them.
+    // TODO 9 (histogram_tiles): The tile's 256 bins say how often each value
+    // occurs in it. They are this block's alone, so nothing is added to them.
 }
 
 void histogram_tiles(const unsigned char *image, int width, int height, int tile, unsigned *bins)
@@ -121,7 +121,7 @@ void histogram_tiles(const unsigned char *image, int width, int height, int tile
 
 void histogram_range(const float *in, int n, float low, float high, int bin_count, unsigned *bins)
 {
-    // TODO 10 (histogram_range): Your own design. There are two new questions: which
-    // numbers count, and in which bin? x - low may be rounded up to the next bound;
-    // low + b * width is exact.
+    // TODO 10 (histogram_range): Your own design. There are two new questions:
+    // which numbers count, and in which bin? x - low may be rounded up to the
+    // next bound; low + b * width is exact.
 }

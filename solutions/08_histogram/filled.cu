@@ -48,15 +48,15 @@ static __device__ long long share_of_thread(const int *in, int n, int i, int thr
 static __device__ long long share_in_block(long long x, long long *shares)
 {
     int count = block_size, place = threadIdx.x;
-    // TODO 3 (sum: few barriers): In lane 0 x is its warp's sum, added up without
-    // shared memory. `count` is how many of these sums there are, and `place` is
-    // where lane 0 puts its own; in other lanes it is `count`.
+    // TODO 3 (sum: few barriers): In lane 0 x is its warp's sum, added up
+    // without shared memory. `count` is how many of these sums there are, and
+    // `place` is where lane 0 puts its own; in other lanes it is `count`.
     for (int distance = 16; distance > 0; distance /= 2) x += __shfl_down_sync(~0u, x, distance);
     count = block_size / 32;
     place = threadIdx.x % 32 == 0 ? threadIdx.x / 32 : count;
     if (place < count) shares[place] = x;
-    // TODO 2 (sum: few atomics): In thread 0 x is the sum of all `count` shares,
-    // in all others 0.
+    // TODO 2 (sum: few atomics): In thread 0 x is the sum of all `count`
+    // shares, in all others 0.
     __syncthreads();
     for (int half = count / 2; half > 0; half /= 2) {
         if (threadIdx.x < half) shares[threadIdx.x] += shares[threadIdx.x + half];
@@ -96,21 +96,21 @@ void sum(const int *in, long long *out, int n)
 // TODO 7 (histogram: speed, one bin): It is the same kernel.
 // TODO 7 (histogram: speed, an image): It is the same kernel.
 //
-// TODO 11 (histogram: speed, uniform): The clock wants more bytes in flight, when
-// everything else passes: a load has 16 of them, where `in` allows it.
+// TODO 11 (histogram: speed, uniform): The clock wants more bytes in flight,
+// when everything else passes: a load has 16 of them, where `in` allows it.
 static __global__ void count_bytes(const unsigned char *in, size_t n, unsigned *bins)
 {
     unsigned *counts = bins;
-    // TODO 6 (histogram: speed, uniform): `counts` are 256 numbers of the block's
-    // own, in shared memory, and all of them are 0 before any thread counts.
+    // TODO 6 (histogram: speed, uniform): `counts` are 256 numbers of the
+    // block's own, in shared memory, all of them 0 before any thread counts.
     constexpr int columns = DONE < 7 ? 1 : 32;
     __shared__ unsigned own[256 * columns];
     for (int c = threadIdx.x; c < 256 * columns; c += block_size) own[c] = 0;
     __syncthreads();
     counts = own;
 
-    // TODO 5 (histogram): Each element has been counted once in `counts`. Threads
-    // may add to one number at the same time, and n may need more than 32 bits.
+    // TODO 5 (histogram): Each element has been counted once in `counts`.
+    // Threads may add to one number at a time, and n may need more than 32 bits.
     size_t threads = size_t(gridDim.x) * block_size;
     for (size_t i = blockIdx.x * block_size + threadIdx.x; i < n; i += threads)
 #if DONE < 7
@@ -131,8 +131,8 @@ static __global__ void count_bytes(const unsigned char *in, size_t n, unsigned *
 
 void histogram(const unsigned char *in, size_t n, unsigned *bins)
 {
-    // TODO 5 (histogram): `bins` are 0 before any block adds to them. count_bytes
-    // runs with blocks_for(n) blocks, which may be none: no launch then.
+    // TODO 5 (histogram): `bins` are 0 before any block adds to them.
+    // count_bytes runs with blocks_for(n) blocks, if that is not 0.
     check(cudaMemsetAsync(bins, 0, 256 * sizeof(unsigned)), "clearing the bins");
     if (n > 0) count_bytes<<<blocks_for(n), block_size>>>(in, n, bins);
     check_launch("count_bytes");
@@ -144,13 +144,13 @@ static __global__ void count_tiles(const unsigned char *image, int width, int he
 {
     int left = 0, top = 0, columns = 0, rows = 0;
     // TODO 8 (histogram_tiles): Tile blockIdx.x begins in column `left` and row
-    // `top` of the image, and has so many columns and rows; at the right and at the
-    // bottom edge there may be fewer than `tile`.
+    // `top` of the image, and has so many columns and rows; at the right and at
+    // the bottom edge there may be fewer than `tile`.
     left = blockIdx.x % across * tile, top = blockIdx.x / across * tile;
     columns = min(tile, width - left), rows = min(tile, height - top);
 
-    // TODO 9 (histogram_tiles): The tile's 256 bins say how often each value occurs
-    // in it. They are this block's alone, so nothing is added to them.
+    // TODO 9 (histogram_tiles): The tile's 256 bins say how often each value
+    // occurs in it. They are this block's alone, so nothing is added to them.
     __shared__ unsigned counts[256];
     for (int b = threadIdx.x; b < 256; b += block_size) counts[b] = 0;
     __syncthreads();
@@ -191,9 +191,9 @@ static __global__ void count_range(const float *in, int n, float low, float high
 
 void histogram_range(const float *in, int n, float low, float high, int bin_count, unsigned *bins)
 {
-    // TODO 10 (histogram_range): Your own design. There are two new questions: which
-    // numbers count, and in which bin? x - low may be rounded up to the next bound;
-    // low + b * width is exact.
+    // TODO 10 (histogram_range): Your own design. There are two new questions:
+    // which numbers count, and in which bin? x - low may be rounded up to the
+    // next bound; low + b * width is exact.
     float width = (high - low) / bin_count;
     check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * bin_count), "clearing the bins");
     if (n > 0) count_range<<<blocks_for(n), block_size>>>(in, n, low, high, width, bin_count, bins);
