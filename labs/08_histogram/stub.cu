@@ -71,13 +71,6 @@ void sum(const int *in, long long *out, int n)
     check_launch("add_up");
 }
 
-// TODO 7 (histogram: speed, 90 % in one bin): On average at most two lanes of a
-// warp add to the same number at the same time, whatever they count.
-// TODO 7 (histogram: speed, one bin): It is the same kernel.
-// TODO 7 (histogram: speed, an image): It is the same kernel.
-//
-// TODO 11 (histogram: speed, uniform): The clock wants more bytes in flight,
-// when everything else passes: a load has 16 of them, where `in` allows it.
 static __global__ void count_bytes(const unsigned char *in, size_t n, unsigned *bins)
 {
     unsigned *counts = bins;
@@ -85,7 +78,8 @@ static __global__ void count_bytes(const unsigned char *in, size_t n, unsigned *
     // block's own, in shared memory, all of them 0 before any thread counts.
 
     // TODO 5 (histogram): Each element has been counted once in `counts`.
-    // Threads may add to one number at a time, and n may need more than 32 bits.
+    // Several threads may add to one number at once, and n may need more than
+    // 32 bits.
 
     // TODO 6 (histogram: speed, uniform): When all threads of the block have
     // counted, its counts are added to `bins`.
@@ -97,6 +91,14 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
     // count_bytes runs with blocks_for(n) blocks, if that is not 0.
     check_launch("count_bytes");
 }
+
+// TODO 7 (histogram: speed, 90 % in one bin): In count_bytes at most two lanes
+// of a warp, on average, add to one number at once, whatever they count.
+// TODO 7 (histogram: speed, one bin): It is the same kernel.
+// TODO 7 (histogram: speed, an image): It is the same kernel.
+//
+// TODO 11 (histogram: speed, uniform): When everything passes, for the clock:
+// count_bytes has more bytes in flight, 16 in a load where `in` allows it.
 
 // A block counts a tile; `across` tiles stand side by side.
 static __global__ void count_tiles(const unsigned char *image, int width, int height, int tile,

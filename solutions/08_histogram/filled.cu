@@ -91,13 +91,6 @@ void sum(const int *in, long long *out, int n)
     check_launch("add_up");
 }
 
-// TODO 7 (histogram: speed, 90 % in one bin): On average at most two lanes of a
-// warp add to the same number at the same time, whatever they count.
-// TODO 7 (histogram: speed, one bin): It is the same kernel.
-// TODO 7 (histogram: speed, an image): It is the same kernel.
-//
-// TODO 11 (histogram: speed, uniform): The clock wants more bytes in flight,
-// when everything else passes: a load has 16 of them, where `in` allows it.
 static __global__ void count_bytes(const unsigned char *in, size_t n, unsigned *bins)
 {
     unsigned *counts = bins;
@@ -110,7 +103,8 @@ static __global__ void count_bytes(const unsigned char *in, size_t n, unsigned *
     counts = own;
 
     // TODO 5 (histogram): Each element has been counted once in `counts`.
-    // Threads may add to one number at a time, and n may need more than 32 bits.
+    // Several threads may add to one number at once, and n may need more than
+    // 32 bits.
     size_t threads = size_t(gridDim.x) * block_size;
     for (size_t i = blockIdx.x * block_size + threadIdx.x; i < n; i += threads)
 #if DONE < 7
@@ -137,6 +131,14 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
     if (n > 0) count_bytes<<<blocks_for(n), block_size>>>(in, n, bins);
     check_launch("count_bytes");
 }
+
+// TODO 7 (histogram: speed, 90 % in one bin): In count_bytes at most two lanes
+// of a warp, on average, add to one number at once, whatever they count.
+// TODO 7 (histogram: speed, one bin): It is the same kernel.
+// TODO 7 (histogram: speed, an image): It is the same kernel.
+//
+// TODO 11 (histogram: speed, uniform): When everything passes, for the clock:
+// count_bytes has more bytes in flight, 16 in a load where `in` allows it.
 
 // A block counts a tile; `across` tiles stand side by side.
 static __global__ void count_tiles(const unsigned char *image, int width, int height, int tile,
