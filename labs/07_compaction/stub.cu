@@ -1,10 +1,9 @@
 // Lab 07, compaction: the file to edit. What each function must do: lab.hpp.
 // The lesson: handouts/07_compaction.md. Stuck at a TODO: ./workbook hint 07.
 //
-// The launches below are in place, for two passes over the elements: each block
-// counts the kept elements of its tile; one block scans the counts; then every
-// block knows where its elements go. Change kernels, launches and scratch where
-// your idea needs it.
+// TODOs 1 to 4 go over the elements twice: each block counts the kept elements of
+// its tile; one block scans the counts; then every block knows where its elements
+// go. TODO 5 is a design of your own. With TODOs 6 to 9 one pass will do.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -12,7 +11,6 @@
 
 constexpr int block_size = 256;
 constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = block_size * per_thread;
-constexpr int scan_size = 256; // threads of the block that adds up the counts
 
 static int tiles_for(int n) { return n / tile + (n % tile != 0); }
 
@@ -26,11 +24,11 @@ struct marked {
     __device__ bool operator()(int i) const { return keep[i] != 0; }
 };
 
-// This lane's first element. The others are 32, 64, ... further on: a warp has
-// per_thread rows of 32 neighbours, one below the other.
-static __device__ int first_element()
+// This lane's first element in tile t. The others are 32, 64, ... further on: a
+// warp has per_thread rows of 32 neighbours, one below the other.
+static __device__ int first_element(int t)
 {
-    return blockIdx.x * tile + threadIdx.x / 32 * per_warp + threadIdx.x % 32;
+    return t * tile + threadIdx.x / 32 * per_warp + threadIdx.x % 32;
 }
 
 // For a row: how many of its 32 elements are kept, and how many of those lie
@@ -41,110 +39,145 @@ struct row_counts {
 static __device__ row_counts count_row(bool keep)
 {
     row_counts row;
-    // TODO 1 (compact): Fill in both. __ballot_sync gives every lane a word in
-    // which bit l is set if lane l votes yes; __popc counts the bits of a word.
+    // TODO 1 (compact): Both counts are right in all 32 lanes, without any memory.
     return row;
 }
 
-// For a block: how many elements its warps keep, and how many of those lie
-// before this warp.
+// For a block with tile t: how many elements its warps keep, and how many of
+// those lie before this warp.
 struct block_counts {
     int all = 0, before = 0;
 };
-template <class K> static __device__ block_counts count_block(K kept, int n)
+template <class K> static __device__ block_counts count_block(K kept, int t, int n)
 {
     block_counts block;
-    // TODO 2 (compact): Fill in both. Count the warp's rows with count_row,
-    // where elements beyond n are not kept; then let the warps exchange their
-    // counts through shared memory.
+    // TODO 2 (compact): Both counts are right in all threads. Elements beyond n are
+    // not kept.
     return block;
 }
 
 // First pass: counts[t] is how many elements of tile t are kept.
 template <class K> static __global__ void count_tiles(K kept, int n, int *counts)
 {
-    // TODO 3 (compact): One thread of the block must write the count that
-    // count_block returns.
+    // TODO 3 (compact): The count of this block's tile has been stored.
 }
 
-// Between the passes, in one block: each count becomes the sum of those before
-// it. *total, unless it is null, becomes the sum of all.
+// Between the passes, in one block: each count becomes the sum of those before it,
+// as in lab 06. *total, unless it is null, becomes the sum of all.
 static __global__ void scan_counts(int *counts, int tiles, int *total)
 {
-    // TODO 4 (compact): Let each thread add up a run of the counts; turn the
-    // threads' sums into an exclusive scan, in shared memory; then go over the
-    // run once more and write.
-    // There may be no tiles at all: *total is then 0.
+    __shared__ int sums[block_size];
+    int t = threadIdx.x, run = (tiles + block_size - 1) / block_size, of_run = 0;
+    int first = min(t * run, tiles), last = min(first + run, tiles);
+    for (int i = first; i < last; ++i) of_run += counts[i];
+    sums[t] = of_run;
+    __syncthreads();
+    for (int distance = 1; distance < block_size; distance *= 2) {
+        int left = t >= distance ? sums[t - distance] : 0;
+        __syncthreads();
+        sums[t] += left;
+        __syncthreads();
+    }
+    int before = sums[t] - of_run;
+    for (int i = first; i < last; ++i) {
+        int count = counts[i];
+        counts[i] = before;
+        before += count;
+    }
+    if (total && t == block_size - 1) *total = sums[t];
 }
 
-// Second pass: every element goes to its place. Tile t begins at starts[t].
+// Stores the elements that this warp keeps of tile t, from out[to] on.
+static __device__ void store_kept(const float *in, float *out, int n, int t, int to)
+{
+    // TODO 3 (compact): The kept elements of all rows have been stored, in order.
+}
+
+// Second pass: tile t begins at out[starts[t]].
 static __global__ void place_kept(const float *in, float *out, int n, const int *starts)
 {
-    // TODO 5 (compact): Compute where this warp's kept elements begin in `out`,
-    // then go over its rows: every lane whose element is kept stores it at its
-    // place.
-    //
-    // TODO 8 (compact: speed, half kept): When everything passes, in unpack and
-    // partition too: one pass. Let each tile publish its count, look back at
-    // the states that the tiles before it have published, and go on as soon as
-    // it knows where it begins.
-    // TODO 8 (compact: blocks in any order): No block may wait there for one
-    // that has not begun.
+    // TODO 3 (compact): All kept elements of this block's tile are in place.
+}
+
+// Stores this warp's elements of tile t: those that are kept come from
+// packed[from] on, the others are 0.
+static __device__ void store_back(const float *packed, const unsigned char *keep, float *out, int n,
+                                  int t, int from)
+{
+    // TODO 4 (unpack): All elements of all rows have been stored.
 }
 
 static __global__ void place_back(const float *packed, const unsigned char *keep, float *out, int n,
                                   const int *starts)
 {
-    // TODO 6 (unpack): The reverse: compute where this warp's elements begin in
-    // `packed`, then go over its rows: every lane stores its element in `out`,
-    // or 0.
+    // TODO 4 (unpack): All elements of this block's tile are in place.
 }
 
-// The rest keeps its order: element i, if not kept, comes behind those of the i
-// elements before it that are not kept.
-static __global__ void place_both(const float *in, float *out, int n, const int *starts,
-                                  const int *kept_count)
+// One pass, as in lab 06: each tile publishes its count and looks back at the
+// states of the tiles before it. State and count are one word: the state is in its
+// upper half.
+using word = unsigned long long;
+enum state : unsigned { invalid, aggregate, prefix };
+
+// Returns this block's tile.
+static __device__ int next_tile(int *tiles_taken)
 {
-    // TODO 7 (partition): Place the kept elements as in place_kept, and the
-    // others behind all of them. If k elements are kept before element i, how
-    // many are not?
+    __shared__ int t;
+    if (threadIdx.x == 0) t = blockIdx.x;
+    // TODO 6 (compact: blocks in any order): The blocks get the tiles in the order
+    // in which they begin, so that those of all earlier tiles have begun.
+    __syncthreads();
+    return t;
 }
 
-// One int per tile.
-size_t compact_scratch(int n) { return sizeof(int) * tiles_for(n); }
-size_t unpack_scratch(int n) { return sizeof(int) * tiles_for(n); }
-size_t partition_scratch(int n) { return sizeof(int) * tiles_for(n); }
+// Returns how many elements are kept before tile t, of which `kept` are.
+static __device__ int kept_before(volatile word *tiles, int t, int kept)
+{
+    __shared__ int before;
+    // TODO 7 (compact: speed, half kept): `before` is right, and tile t has
+    // published first its aggregate, and then its inclusive prefix.
+    __syncthreads();
+    return before;
+}
+
+static __global__ void compact_tiles(const float *in, float *out, int *count, int n,
+                                     volatile word *tiles, int *tiles_taken)
+{
+    // TODO 8 (compact: speed, half kept): The tile's kept elements are in place, by
+    // next_tile and kept_before. The last tile has stored the count.
+}
+
+static __global__ void unpack_tiles(const float *packed, const unsigned char *keep, float *out,
+                                    int n, volatile word *tiles, int *tiles_taken)
+{
+    // TODO 9 (unpack: speed): The same for unpack.
+}
+
+// A word per tile, for a count or a state, and how many tiles have been taken.
+static size_t scratch_for(int n) { return sizeof(word) * (size_t(tiles_for(n)) + 1); }
+size_t compact_scratch(int n) { return scratch_for(n); }
+size_t unpack_scratch(int n) { return scratch_for(n); }
+size_t partition_scratch(int n) { return scratch_for(n); }
 
 void compact(const float *in, float *out, int *count, int n, void *scratch)
 {
     int *starts = static_cast<int *>(scratch), tiles = tiles_for(n);
-    if (tiles > 0) count_tiles<<<tiles, block_size>>>(positive{in}, n, starts);
-    check_launch("count_tiles");
-    scan_counts<<<1, scan_size>>>(starts, tiles, count);
-    check_launch("scan_counts");
-    if (tiles > 0) place_kept<<<tiles, block_size>>>(in, out, n, starts);
-    check_launch("place_kept");
+    // TODO 3 (compact): Three kernels have been launched, two of them with a block
+    // per tile. There may be no tile at all: then *count is 0.
+    //
+    // TODO 8 (compact: speed, half kept): compact_tiles stands in their place. At its
+    // launch no tile is taken, and every state is invalid.
 }
 
 void unpack(const float *packed, const unsigned char *keep, float *out, int n, void *scratch)
 {
     int *starts = static_cast<int *>(scratch), tiles = tiles_for(n);
-    if (tiles == 0) return;
-    count_tiles<<<tiles, block_size>>>(marked{keep}, n, starts);
-    check_launch("count_tiles");
-    scan_counts<<<1, scan_size>>>(starts, tiles, nullptr);
-    check_launch("scan_counts");
-    place_back<<<tiles, block_size>>>(packed, keep, out, n, starts);
-    check_launch("place_back");
+    // TODO 4 (unpack): Three kernels have been launched. No total is asked for.
+    //
+    // TODO 9 (unpack: speed): unpack_tiles stands in their place.
 }
 
 void partition(const float *in, float *out, int *kept_count, int n, void *scratch)
 {
-    int *starts = static_cast<int *>(scratch), tiles = tiles_for(n);
-    if (tiles > 0) count_tiles<<<tiles, block_size>>>(positive{in}, n, starts);
-    check_launch("count_tiles");
-    scan_counts<<<1, scan_size>>>(starts, tiles, kept_count);
-    check_launch("scan_counts");
-    if (tiles > 0) place_both<<<tiles, block_size>>>(in, out, n, starts, kept_count);
-    check_launch("place_both");
+    // TODO 5 (partition): Your own design. Two passes are enough.
 }
