@@ -4,10 +4,7 @@
 #include "mistakes.hpp"
 #include "workloads.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -44,52 +41,7 @@ static const int awkward_sizes[] = {1,   2,   3,   31,  32,  33,   63,   65,   2
 
 static int many() { return simulated() ? 20000 - 35 : (1 << 20) - 35; }
 
-// Gates of both.
-
-static counted_gate launches_by_the_host()
-{
-    return at_most("launches by the host", {1}, "",
-                   "A loop on the host must wait for the device to know how to go on: let kernels "
-                   "launch what follows.",
-                   [](const counted &c) { return double(c.launches - c.launches_by_kernels); });
-}
-
-static counted_gate work_of_launched()
-{
-    return at_least(
-        "instructions of kernels that kernels launched", {0.5}, "%",
-        "The size of a single grid is fixed before the parts are known, and its blocks wait for "
-        "each other. Let kernels launch grids for the parts they find, as large as these are.",
-        [](const counted &c) {
-            return double(c.instructions_by_kernels) /
-                   double(std::max<std::uint64_t>(1, c.warp_instructions));
-        });
-}
-
-static counted_gate launches(const steps &limit, const std::string &meaning)
-{
-    return at_most("launches", limit, "", meaning,
-                   [](const counted &c) { return double(c.launches); });
-}
-
-// quicksort_recursive. Few keys are enough, for it counts how the work grows with their number.
-// Ranks of all keys among all are 93 accesses per key; where a block ranks both sides, 47 to 80; by
-// parts of 256 keys 7; of five values, with those equal to the pivot aside, 0.6.
-
-constexpr int recursive_keys = 3000 - 35;
-
-static counted_gate accesses_per_key(double limit, const std::string &meaning)
-{
-    return at_most("memory accesses of a warp per key", {limit}, "", meaning,
-                   [](const counted &c) { return accesses(c) / recursive_keys; });
-}
-
-static counted_gate launches_by_kernels()
-{
-    return at_least("launches by kernels", {2}, "",
-                    "A kernel that has split its part launches itself for both sides.",
-                    [](const counted &c) { return double(c.launches_by_kernels); });
-}
+// quicksort_recursive: it counts how the work grows with the keys, of which few are enough.
 
 static void count_recursive(order o, const std::vector<counted_gate> &gates_of_case)
 {
@@ -157,70 +109,6 @@ SPEED_CASE("quicksort_recursive: equal keys", 1.5, 0)
         "If equal keys all go to one side, it does not shrink from level to level. Those that "
         "equal the pivot are neither smaller nor larger: they are done.";
     count_recursive(order::few, {launches({40}, done), accesses_per_key(60, done)});
-}
-
-// quicksort.
-
-// 2^26 keys and a ragged end, where they fit the device seven times with scratch. Naive would take
-// seconds: it sorts a 256th of them.
-static int raced_keys()
-{
-    if (simulated()) return 30000 - 35;
-    return static_cast<int>(std::min(double(1 << 26), double(device().memory_bytes) / 256)) - 35;
-}
-
-static int naive_keys() { return simulated() ? raced_keys() : raced_keys() / 256; }
-
-static counted_gate lanes_at_work_on_parts()
-{
-    counted_gate gate = lanes_at_work(16);
-    gate.meaning = "A warp has 32 lanes whether they work or not: let all threads of a block "
-                   "together split a part, or sort a small one.";
-    return gate;
-}
-
-// Of each launch the busiest block counts, so grids of one block add up, also side by side.
-static counted_gate share_of_launches()
-{
-    counted_gate gate = blocks_share(2);
-    gate.meaning =
-        "The busiest block of each launch counts. If one block does nearly all of a launch's work, "
-        "as in grids of one block, a large part takes as long as one multiprocessor needs for it, "
-        "and at the beginning all parts are large. Let many blocks split a large part together.";
-    return gate;
-}
-
-static counted_gate launches_of_levels()
-{
-    return launches({std::floor(8 * std::log2(raced_keys())), 40, 15},
-                    "A launch costs as much as sorting a few thousand keys. One grid can split all "
-                    "parts of a level: each block looks up which part its tile belongs to.");
-}
-
-// By one pivot a level moves each key that is not in a leaf yet: 66 to 78 bytes per key; by eight
-// 36, by up to 256 42, and 30 where the keys of a bucket leave side by side.
-static counted_gate bytes_per_key()
-{
-    return moved_bytes(
-        "key", [] { return double(raced_keys()); }, {0, 50, 0},
-        "Each level moves every key to another place. Use more pivots, and there are fewer "
-        "levels.");
-}
-
-static void race_levels(order o)
-{
-    speed_gates gates;
-    // By parts, a block each, 19 to 32 on an H200; level by level 900, less on a smaller GPU, for
-    // naive waits for launches only.
-    gates.speedup = 60;
-    gates.counted = {lanes_at_work_on_parts(), share_of_launches(), launches_by_the_host(),
-                     launches_of_levels(),     work_of_launched(),  bytes_per_key()};
-    gates.too_slow = "Which unit works on the largest parts, at the beginning: a thread, a block, "
-                     "or the whole device?";
-    gates.copy = {0.004, 0.02, 0};
-    gates.naive_share = double(naive_keys()) / raced_keys();
-    race(sort_keys(sort_function::levels, o, raced_keys()), gates,
-         sort_keys(sort_function::levels, o, naive_keys()));
 }
 
 CORRECTNESS_CASE("quicksort: a small array", 1)
@@ -297,8 +185,14 @@ CORRECTNESS_CASE("quicksort: launches are refused", 2)
     try_sort(ordered(order::few, 9001));
 }
 
-SPEED_CASE("quicksort: speed", 8, 5) { race_levels(order::random); }
+// Counted only. A single thread of a warp is one lane at work.
+SPEED_CASE("quicksort: lanes at work", 2, 0) { count_lanes(); }
 
-SPEED_CASE("quicksort: speed, few values", 4, 3) { race_levels(order::few); }
+// With keys that equal the pivot aside each is moved about twice; else until it is in a leaf.
+SPEED_CASE("quicksort: equal keys", 1.5, 0) { count_moves_of_equal_keys(); }
 
-SPEED_CASE("quicksort: speed, up and down again", 3.5, 2) { race_levels(order::organ_pipe); }
+SPEED_CASE("quicksort: speed", 6.5, 5) { race_levels(order::random); }
+
+SPEED_CASE("quicksort: speed, few values", 2.5, 3) { race_levels(order::few); }
+
+SPEED_CASE("quicksort: speed, up and down again", 3, 2) { race_levels(order::organ_pipe); }

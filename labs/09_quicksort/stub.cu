@@ -17,7 +17,6 @@ static __device__ void sort_by_rank(unsigned *keys, unsigned *scratch, int n)
 {
     // TODO 1 (quicksort_recursive): The keys are sorted. A key's place is its
     // rank: how many keys are smaller, and how many equal ones stand before it.
-    // Put each key into its place in scratch; then copy all back to keys.
 }
 
 // The block moves the keys that are smaller than the pivot to the front, or
@@ -29,9 +28,9 @@ static __device__ int bring_to_front(unsigned *keys, unsigned *scratch, int n, u
     __shared__ int front, back; // keys that are at either end of scratch so far
     if (threadIdx.x == 0) front = back = 0;
     __syncthreads();
-    // TODO 2 (quicksort_recursive: split): The keys are where they belong, in
-    // scratch first, then in keys. atomicAdd on front or back gives each a place
-    // of its own. At the end all threads have waited for each other.
+    // TODO 2 (quicksort_recursive: split): The keys are at the end where they
+    // belong, in any order, and `front` is how many are there. All threads have
+    // waited for each other.
     int count = front;
     __syncthreads(); // The next call sets front to 0.
     return count;
@@ -88,8 +87,8 @@ size_t quicksort_recursive_scratch(int n) { return sizeof(unsigned) * n; }
 
 void quicksort_recursive(unsigned *data, int n, void *scratch)
 {
-    if (n > 0) sort_part<<<1, threads>>>(data, static_cast<unsigned *>(scratch), n);
-    check_launch("sort_part");
+    // TODO 1 (quicksort_recursive): One block of sort_part has been launched for
+    // all keys, if there are any.
 }
 
 // Part two: all parts of a level at a time.
@@ -133,9 +132,8 @@ static __device__ void sort_block(unsigned *keys, int n)
         for (int d = run / 2; d > 0; d /= 2) {
             // Divisions are slow; but d is a power of two, so that i / d * d
             // is i & -d, and i % d is i & (d - 1).
-            // TODO 6 (quicksort): The keys of each pair are in order: key i of
-            // the lower ones and its partner, in steps of `threads`, if that is
-            // below n. All threads have waited for each other at the end.
+            // TODO 6 (quicksort): The two keys of each pair are in order, if
+            // both are below n. All threads have waited for each other.
         }
 }
 
@@ -183,15 +181,13 @@ static __device__ void split_tile(const level &l, int t)
         keys[k] = first + 32 * k < p.n ? l.from[p.at + first + 32 * k] : p.pivot;
     int smaller = 0, larger = 0; // keys of this warp
     // TODO 7 (quicksort): Both are counted, and every lane knows them.
-    // __ballot_sync(all_lanes, ...) has a bit for each lane's answer.
     unsigned long long had = 0;
     if (lane == 0) had = atomicAdd(&l.moved[which], smaller | (unsigned long long)larger << 32);
     had = __shfl_sync(all_lanes, had, 0);
     // The warp's own places: the next for a smaller key, counted upwards, and
     // for a larger one, counted downwards.
     unsigned *front = l.to + p.at + unsigned(had), *back = l.to + p.at + p.n - 1 - (had >> 32);
-    // TODO 7 (quicksort): The keys are in these places. For each 32 neighbouring
-    // keys, a lane finds its place from the votes of the lanes below it.
+    // TODO 7 (quicksort): The keys are in these places, each in one of its own.
 }
 
 // One block turns the parts of l, which have been split, into the next level.
@@ -279,12 +275,11 @@ static __global__ void start(level l, int n)
         launch_levels(l);
 }
 
-// TODO 10 (quicksort: speed, launches at most 15): When everything passes: there
-// are fewer launches per level and fewer levels, because each part is split
-// nearer to its middle and leaves are larger.
+// TODO 10 (quicksort: speed, 50 bytes moved per key): A key is moved fewer times
+// before it is in a leaf, because there are fewer levels. Your own design.
 //
-// TODO 11 (quicksort: speed, 50 bytes moved per key): A level splits a part into
-// eight buckets, by seven pivots.
+// TODO 11 (quicksort: speed, launches at most 15): A level has two launches: one
+// grid for its tiles and its leaves, and the block that goes on.
 //
 // TODO 12 (quicksort: speed, by the clock): 2^26 keys take some 30 levels, and a
 // key is moved in 18 of them. How many are there with 255 pivots instead of one?
@@ -324,6 +319,5 @@ void quicksort(unsigned *data, int n, void *scratch)
     if (n < 2) return;
     level l;
     lay_out(static_cast<char *>(scratch), data, n, l);
-    start<<<1, threads>>>(l, n);
-    check_launch("start");
+    // TODO 6 (quicksort): One block of `start` has been launched.
 }

@@ -1,12 +1,15 @@
 // Makes the inputs and workloads of lab 09.
 #include "workloads.hpp"
 
+#include "grader/grading.hpp"
 #include "lab.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 using namespace grading;
@@ -140,4 +143,135 @@ private:
 make_workload sort_keys(sort_function f, order o, int n)
 {
     return [=](std::mt19937_64 &random) { return std::make_unique<sorting>(random, f, o, n); };
+}
+
+counted_gate launches_by_the_host()
+{
+    return at_most("launches by the host", {1}, "",
+                   "A loop on the host must wait for the device to know how to go on: let kernels "
+                   "launch what follows.",
+                   [](const counted &c) { return double(c.launches - c.launches_by_kernels); });
+}
+
+counted_gate work_of_launched()
+{
+    return at_least(
+        "instructions of kernels that kernels launched", {0.5}, "%",
+        "The size of a single grid is fixed before the parts are known, and its blocks wait for "
+        "each other. Let kernels launch grids for the parts they find, as large as these are.",
+        [](const counted &c) {
+            return double(c.instructions_by_kernels) /
+                   double(std::max<std::uint64_t>(1, c.warp_instructions));
+        });
+}
+
+counted_gate launches(const steps &limit, const std::string &meaning)
+{
+    return at_most("launches", limit, "", meaning,
+                   [](const counted &c) { return double(c.launches); });
+}
+
+// Of quicksort_recursive: ranks of all keys among all are 93 accesses per key; where a block ranks
+// both sides, 47 to 80; by parts of 256 keys 7; of five values, with those equal to the pivot
+// aside, 0.6.
+counted_gate accesses_per_key(double limit, const std::string &meaning)
+{
+    return at_most("memory accesses of a warp per key", {limit}, "", meaning,
+                   [](const counted &c) { return accesses(c) / recursive_keys; });
+}
+
+counted_gate launches_by_kernels()
+{
+    return at_least("launches by kernels", {2}, "",
+                    "A kernel that has split its part launches itself for both sides.",
+                    [](const counted &c) { return double(c.launches_by_kernels); });
+}
+
+// 2^26 keys and a ragged end, where they fit the device seven times with scratch. Naive would take
+// seconds: it sorts a 256th of them.
+static int raced_keys()
+{
+    if (simulated()) return 30000 - 35;
+    return static_cast<int>(std::min(double(1 << 26), double(device().memory_bytes) / 256)) - 35;
+}
+
+static int naive_keys() { return simulated() ? raced_keys() : raced_keys() / 256; }
+
+static counted_gate lanes_at_work_on_parts()
+{
+    counted_gate gate = lanes_at_work(16);
+    gate.meaning = "A warp has 32 lanes whether they work or not: let all threads of a block "
+                   "together split a part, or sort a small one.";
+    return gate;
+}
+
+// Of each launch the busiest block counts, so grids of one block add up, also side by side.
+static counted_gate share_of_launches()
+{
+    counted_gate gate = blocks_share(2);
+    gate.meaning =
+        "The busiest block of each launch counts. If one block does nearly all of a launch's work, "
+        "as in grids of one block, a large part takes as long as one multiprocessor needs for it, "
+        "and at the beginning all parts are large. Let many blocks split a large part together.";
+    return gate;
+}
+
+static counted_gate launches_of_levels()
+{
+    return launches({std::floor(8 * std::log2(raced_keys())), 40, 15},
+                    "A launch costs as much as sorting a few thousand keys. One grid can split all "
+                    "parts of a level: each block looks up which part its tile belongs to.");
+}
+
+// By one pivot a level moves each key that is not in a leaf yet: 66 to 78 bytes per key; by eight
+// 36, by up to 256 42, and 30 where the keys of a bucket leave side by side.
+static counted_gate bytes_per_key(const steps &max, const std::string &meaning)
+{
+    return moved_bytes(
+        "key", [] { return double(raced_keys()); }, max, meaning);
+}
+
+void race_levels(order o)
+{
+    speed_gates gates;
+    // By parts, a block each, 19 to 32 on an H200; level by level 900, less on a smaller GPU, for
+    // naive waits for launches only.
+    gates.speedup = 60;
+    gates.counted = {lanes_at_work_on_parts(),
+                     share_of_launches(),
+                     launches_by_the_host(),
+                     launches_of_levels(),
+                     work_of_launched(),
+                     bytes_per_key({0, 50, 0},
+                                   "Each level moves every key to another place. Use more pivots, "
+                                   "or larger leaves, and there are fewer levels.")};
+    gates.too_slow = "Which unit works on the largest parts, at the beginning: a thread, a block, "
+                     "or the whole device?";
+    gates.copy = {0.004, 0.02, 0};
+    gates.naive_share = double(naive_keys()) / raced_keys();
+    race(sort_keys(sort_function::levels, o, raced_keys()), gates,
+         sort_keys(sort_function::levels, o, naive_keys()));
+}
+
+static speed_gates gates_of_parts()
+{
+    speed_gates gates;
+    gates.counted = {lanes_at_work_on_parts(), launches_by_the_host(), launches_by_kernels()};
+    return gates;
+}
+
+void count_lanes()
+{
+    race(sort_keys(sort_function::levels, order::random, raced_keys()), gates_of_parts());
+}
+
+// By parts 47 bytes per key where those that equal the pivot are aside, 126 where each side gets
+// half of them.
+void count_moves_of_equal_keys()
+{
+    speed_gates gates = gates_of_parts();
+    gates.counted.push_back(bytes_per_key(
+        {80}, "Keys that equal the pivot are neither smaller nor larger: they are done, and no "
+              "later level needs to move them."));
+    race(sort_keys(sort_function::levels, order::few, raced_keys()), gates);
 }

@@ -1,6 +1,11 @@
-// Lab 09: the stub with lines added and none changed. Right everywhere, and the TODOs for speed are
-// still to do.
-// Points: 32
+// Lab 09, quicksort: the file to edit. What each function must do: lab.hpp. The
+// lesson: handouts/09_quicksort.md. Stuck at a TODO: hints.md.
+//
+// This is the stub with lines added and none changed.
+// Points: 40
+#ifndef DONE
+#define DONE 12 // the TODOs that are done; `check --todos` sets it
+#endif
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -16,6 +21,8 @@ constexpr int small_part = 256; // keys: a part of so few keys is not split
 // has room for as many.
 static __device__ void sort_by_rank(unsigned *keys, unsigned *scratch, int n)
 {
+    // TODO 1 (quicksort_recursive): The keys are sorted. A key's place is its
+    // rank: how many keys are smaller, and how many equal ones stand before it.
     for (int i = threadIdx.x; i < n; i += threads) {
         unsigned key = keys[i];
         int rank = 0;
@@ -35,6 +42,9 @@ static __device__ int bring_to_front(unsigned *keys, unsigned *scratch, int n, u
     __shared__ int front, back; // keys that are at either end of scratch so far
     if (threadIdx.x == 0) front = back = 0;
     __syncthreads();
+    // TODO 2 (quicksort_recursive: split): The keys are at the end where they
+    // belong, in any order, and `front` is how many are there. All threads have
+    // waited for each other.
     for (int i = threadIdx.x; i < n; i += threads) {
         unsigned key = keys[i];
         bool first = key < pivot || (or_equal && key == pivot);
@@ -56,11 +66,16 @@ static __device__ void sort_side(unsigned *keys, unsigned *scratch, int n)
     __shared__ bool launched;
     if (threadIdx.x == 0) {
         launched = false;
+        // TODO 3 (quicksort_recursive: launches): If there are more than
+        // small_part keys, one block of sort_part is launched for them, and
+        // launched is true. It need not wait for the other side.
         if (n > small_part) {
             sort_part<<<1, threads, 0, cudaStreamFireAndForget>>>(keys, scratch, n);
             launched = true;
         }
         cudaError_t error = cudaSuccess;
+        // TODO 4 (quicksort_recursive: launches are refused): error says whether
+        // the launch was refused.
         error = cudaGetLastError();
         if (error != cudaSuccess) launched = false;
     }
@@ -88,6 +103,8 @@ static __global__ void sort_part(unsigned *keys, unsigned *scratch, int n)
     if (n <= small_part) return sort_by_rank(keys, scratch, n);
     unsigned pivot = choose_pivot(keys, n);
     int smaller = bring_to_front(keys, scratch, n, pivot, false), equal = 0;
+    // TODO 5 (quicksort_recursive: equal keys): Those that equal the pivot come
+    // next, and `equal` is how many there are: they are in their final places.
     equal = bring_to_front(keys + smaller, scratch + smaller, n - smaller, pivot, true);
     int larger_at = smaller + equal;
     sort_side(keys, scratch, smaller);
@@ -98,6 +115,8 @@ size_t quicksort_recursive_scratch(int n) { return sizeof(unsigned) * n; }
 
 void quicksort_recursive(unsigned *data, int n, void *scratch)
 {
+    // TODO 1 (quicksort_recursive): One block of sort_part has been launched for
+    // all keys, if there are any.
     if (n > 0) sort_part<<<1, threads>>>(data, static_cast<unsigned *>(scratch), n);
     check_launch("sort_part");
 }
@@ -109,7 +128,11 @@ void quicksort_recursive(unsigned *data, int n, void *scratch)
 // launches itself at the tail for the next level. The host launches the first.
 // Change kernels, launches and scratch where your idea needs it.
 
+#if DONE < 10
 constexpr int leaf = 2048; // keys that one block sorts
+#else
+constexpr int leaf = 5120;
+#endif
 constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = threads * per_thread;
 constexpr unsigned all_lanes = 0xffffffff;
 
@@ -143,6 +166,8 @@ static __device__ void sort_block(unsigned *keys, int n)
         for (int d = run / 2; d > 0; d /= 2) {
             // Divisions are slow; but d is a power of two, so that i / d * d
             // is i & -d, and i % d is i & (d - 1).
+            // TODO 6 (quicksort): The two keys of each pair are in order, if
+            // both are below n. All threads have waited for each other.
             for (int i = threadIdx.x; (i & -d) * 2 < n; i += threads) {
                 int first = (i & -d) * 2, at = i & (d - 1), low = first + at;
                 int high = d == run / 2 ? first + run - 1 - at : low + d;
@@ -197,6 +222,7 @@ static __device__ void split_tile(const level &l, int t)
     for (int k = 0; k < per_thread; ++k)
         keys[k] = first + 32 * k < p.n ? l.from[p.at + first + 32 * k] : p.pivot;
     int smaller = 0, larger = 0; // keys of this warp
+    // TODO 7 (quicksort): Both are counted, and every lane knows them.
 #pragma unroll
     for (unsigned key : keys) {
         smaller += __popc(__ballot_sync(all_lanes, key < p.pivot));
@@ -208,6 +234,7 @@ static __device__ void split_tile(const level &l, int t)
     // The warp's own places: the next for a smaller key, counted upwards, and
     // for a larger one, counted downwards.
     unsigned *front = l.to + p.at + unsigned(had), *back = l.to + p.at + p.n - 1 - (had >> 32);
+    // TODO 7 (quicksort): The keys are in these places, each in one of its own.
     unsigned below = (1u << lane) - 1;
 #pragma unroll
     for (unsigned key : keys) {
@@ -242,6 +269,8 @@ static __device__ void make_parts(level &l)
     for (int i = threadIdx.x; i < l.count; i += threads) {
         part p = l.parts[i];
         if (p.equal) continue;
+        // TODO 8 (quicksort): The up to three parts that p was split into have
+        // been added. l.moved[i] holds how many keys were smaller and larger.
         int smaller = unsigned(l.moved[i]), larger = l.moved[i] >> 32;
         add(p.at, smaller, false, 0);
         add(p.at + smaller, p.n - smaller - larger, true, p.pivot);
@@ -253,12 +282,39 @@ static __device__ void make_parts(level &l)
     unsigned *from = l.to;
     l.to = l.from, l.from = from;
     l.count = made >> 32, l.tiles = unsigned(made), l.leaf_count = leaves;
+#if DONE >= 10
+    // TODO 10 (quicksort: speed, 50 bytes moved per key)
+    // A warp chooses a pivot nearer to the middle: the median of its lanes' medians, of keys evenly
+    // apart, the first of which is arbitrary.
+    for (int i = threadIdx.x / 32; i < l.count; i += threads / 32) {
+        part p = l.parts[i];
+        if (p.equal) continue;
+        unsigned lane = threadIdx.x % 32, any = lane << 27 | p.n * 2654435761u >> 5, rank = 0;
+        const unsigned *all = l.from + p.at;
+        unsigned key = median(all[__umulhi(any, p.n)], all[__umulhi(any + (1u << 25), p.n)],
+                              all[__umulhi(any + (2u << 25), p.n)]);
+        for (unsigned k = 0; k < 32; ++k) {
+            unsigned other = __shfl_sync(all_lanes, key, k);
+            rank += other < key || (other == key && k < lane);
+        }
+        if (rank == 16) l.parts[i].pivot = key;
+    }
+#endif
     for (int i = threadIdx.x; i < l.count; i += threads) l.moved[i] = 0;
     __syncthreads(); // The thread that launches has seen what all others wrote.
 }
 
 static __global__ void split(level l) { split_tile(l, blockIdx.x); }
 static __global__ void sort_leaves(level l) { sort_leaf(l, blockIdx.x); }
+// TODO 11 (quicksort: speed, launches at most 15)
+static __global__ void split_and_sort(level l)
+{
+    int t = blockIdx.x;
+    if (t < l.tiles)
+        split_tile(l, t);
+    else
+        sort_leaf(l, t - l.tiles);
+}
 static __global__ void go_on(level l);
 
 // Says if the launch just made was taken.
@@ -274,10 +330,18 @@ static __device__ void launch_levels(level l)
         if (threadIdx.x == 0) {
             later = l.count == 0;
             splitting = sorting = false;
+            // TODO 9 (quicksort): If there are parts, a block of go_on is
+            // launched at the tail; `later` says whether that was taken, or is
+            // not needed.
             if (!later) {
                 go_on<<<1, threads, 0, cudaStreamTailLaunch>>>(l);
                 later = taken();
             }
+
+            // TODO 9 (quicksort): If `later`, grids that split the tiles and
+            // sort the leaves are launched side by side, and `splitting` and
+            // `sorting` say which were taken. A grid must not be empty.
+#if DONE < 11
             if (later && l.tiles > 0) {
                 split<<<l.tiles, threads, 0, cudaStreamFireAndForget>>>(l);
                 splitting = taken();
@@ -286,6 +350,13 @@ static __device__ void launch_levels(level l)
                 sort_leaves<<<l.leaf_count, threads, 0, cudaStreamFireAndForget>>>(l);
                 sorting = taken();
             }
+#else
+            int blocks = l.tiles + l.leaf_count;
+            if (later && blocks > 0) {
+                split_and_sort<<<blocks, threads, 0, cudaStreamFireAndForget>>>(l);
+                splitting = sorting = taken();
+            }
+#endif
         }
         __syncthreads();
         for (int t = 0; t < l.tiles && !splitting; ++t) split_tile(l, t);
@@ -311,6 +382,15 @@ static __global__ void start(level l, int n)
     else
         launch_levels(l);
 }
+
+// TODO 10 (quicksort: speed, 50 bytes moved per key): A key is moved fewer times
+// before it is in a leaf, because there are fewer levels. Your own design.
+//
+// TODO 11 (quicksort: speed, launches at most 15): A level has two launches: one
+// grid for its tiles and its leaves, and the block that goes on.
+//
+// TODO 12 (quicksort: speed, by the clock): 2^26 keys take some 30 levels, and a
+// key is moved in 18 of them. How many are there with 255 pivots instead of one?
 
 // Scratch: room for n keys, and the lists. A level has fewer than n / leaf
 // parts, and up to three leaves come from each.
@@ -347,6 +427,7 @@ void quicksort(unsigned *data, int n, void *scratch)
     if (n < 2) return;
     level l;
     lay_out(static_cast<char *>(scratch), data, n, l);
+    // TODO 6 (quicksort): One block of `start` has been launched.
     start<<<1, threads>>>(l, n);
     check_launch("start");
 }

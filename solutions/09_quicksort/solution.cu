@@ -4,6 +4,7 @@
 // few banks; the keys of a bucket are brought together before they leave, so that they lie side by
 // side; and the network keeps eight keys in registers for three of its steps. At the end:
 // quicksort_recursive, as in rung 1.
+// Same points: conflicts, registers and coalesced stores are steps that only the clock sees.
 #include "../check.hpp"
 #include "lab.hpp"
 
