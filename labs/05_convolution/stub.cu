@@ -21,7 +21,7 @@ struct zeros_beyond {
     __device__ float operator()(int r, int c) const
     {
         float pixel = 0;
-        // TODO 1 (convolve): `pixel` is the image's, where there is one.
+        // TODO 1 (convolve): `pixel` must be the image's, where there is one.
         return pixel;
     }
 };
@@ -31,7 +31,7 @@ struct edges_beyond {
     __device__ float operator()(int r, int c) const
     {
         float pixel = 0;
-        // TODO 4 (convolve_clamped): `pixel` is the nearest one of the image.
+        // TODO 4 (convolve_clamped): `pixel` must be the nearest one of the image.
         return pixel;
     }
 };
@@ -39,18 +39,18 @@ struct edges_beyond {
 template <class P>
 static __global__ void filter_pixels(P pixel, float *out, int rows, int cols, int radius)
 {
-    // TODO 2 (convolve): This thread's pixel of `out`, if there is one, is the sum
-    // of the filter's elements times the pixels under them.
+    // TODO 2 (convolve): This thread's pixel of `out`, if there is one, must be the
+    // sum of the filter's elements times the pixels under them.
 }
 
 template <class P>
 static __global__ void filter_tiles(P pixel, float *out, int rows, int cols, int radius)
 {
-    // TODO 5 (convolve: speed, 9 x 9): `out` is as before. The block has taken each
-    // pixel that it needs from the image once, those of the halo too.
+    // TODO 5 (convolve: speed, 9 x 9): The same, but a block must load each pixel
+    // that it needs, those of the halo too, from the image only once.
     //
-    // TODO 6 (convolve: speed, 9 x 9): A thread has several pixels, and a value that
-    // it has loaded, a pixel or an element of the filter, serves several sums.
+    // TODO 6 (convolve: speed, 9 x 9): A thread must have several pixels, and a value
+    // that it loads, a pixel or an element of the filter, must serve several sums.
     // TODO 6 (convolve_clamped: speed, 9 x 9): It is the same kernel.
 }
 
@@ -58,13 +58,13 @@ template <class P>
 static void filter(P pixel, float *out, int rows, int cols, const float *filter_host, int radius)
 {
     if (rows == 0 || cols == 0) return;
-    // TODO 3 (convolve): `taps` holds the filter, and one thread of filter_pixels
-    // has been launched for each pixel.
+    // TODO 3 (convolve): `taps` must hold the filter, and filter_pixels must run
+    // with one thread per pixel.
     //
-    // TODO 5 (convolve: speed, 9 x 9): filter_tiles stands in its place.
+    // TODO 5 (convolve: speed, 9 x 9): filter_tiles must take its place.
     // TODO 5 (convolve_clamped: speed, 9 x 9): It is the same kernel.
     //
-    // TODO 7 (convolve: speed, 9 x 9): Where the radius is 4, the kernel is an
+    // TODO 7 (convolve: speed, 9 x 9): Where the radius is 4, the kernel must be an
     // instance that knows it, with unrolled loops. Only the clock sees that.
 }
 
@@ -77,7 +77,7 @@ void convolve(const float *image, float *out, int rows, int cols, const float *f
 void convolve_clamped(const float *image, float *out, int rows, int cols, const float *filter_host,
                       int radius)
 {
-    // TODO 4 (convolve_clamped): `out` is filtered, with edges_beyond.
+    // TODO 4 (convolve_clamped): `out` must be the filtered image, with edges_beyond.
 }
 
 // Room for one image. Change it if your design needs less, or more.
@@ -87,11 +87,11 @@ void convolve_separable(const float *image, float *out, int rows, int cols,
                         const float *row_filter_host, const float *column_filter_host, int radius,
                         void *scratch)
 {
-    // TODO 8 (convolve_separable): Your own design. A pixel takes about 2 d
-    // multiplications, and not d * d.
+    // TODO 8 (convolve_separable): Your own design. A pixel may take about 2 d
+    // multiplications, but not d * d.
     //
-    // TODO 9 (convolve_separable: speed, 17 taps): What the filter along the rows
-    // yields never leaves shared memory or registers, nor goes through scratch.
+    // TODO 9 (convolve_separable: speed, 17 taps): The sums along the rows must stay
+    // in shared memory or registers, and none go through scratch.
 }
 
 // Optional: the functions above do not need this one.
@@ -100,7 +100,7 @@ constexpr int samplers = 256; // threads per block
 
 static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
 {
-    // TODO 10 (sample_bilinear): out[i] is the texture's value at at[i], by one
+    // TODO 10 (sample_bilinear): out[i] must be the texture's value at at[i], by one
     // tex2D<float>. To the texture unit the centre of the first texel is at 0.5.
 }
 
@@ -117,12 +117,12 @@ void sample_bilinear(const unsigned char *image, int width, int height, const fl
           "cudaMemcpy2DToArray");
     cudaTextureDesc how{};
     how.readMode = cudaReadModeNormalizedFloat; // a byte is a fraction of 255
-    // TODO 11 (sample_bilinear: between and outside): `how` says that the texture
+    // TODO 11 (sample_bilinear: between and outside): `how` must say that the texture
     // interpolates linearly, and that both coordinates are clamped to the edges.
     cudaTextureObject_t texture = 0;
     check(cudaCreateTextureObject(&texture, &memory, &how, nullptr), "cudaCreateTextureObject");
     sample<<<(n - 1) / samplers + 1, samplers>>>(texture, at, out, n);
     check_launch("sample");
     // TODO 12 (sample_bilinear: call after call): When the function returns, the
-    // kernel has ended, the texture is destroyed and the array freed.
+    // kernel must have ended, the texture be destroyed and the array freed.
 }

@@ -39,7 +39,7 @@ struct row_counts {
 static __device__ row_counts count_row(bool keep)
 {
     row_counts row;
-    // TODO 1 (compact): Both counts are right in all 32 lanes, without any memory.
+    // TODO 1 (compact): Both counts must be right in all 32 lanes, without any memory.
     return row;
 }
 
@@ -51,15 +51,15 @@ struct block_counts {
 template <class K> static __device__ block_counts count_block(K kept, int t, int n)
 {
     block_counts block;
-    // TODO 2 (compact): Both counts are right in all threads. Elements beyond n are
-    // not kept.
+    // TODO 2 (compact): Both counts must be right in all threads. Elements beyond n
+    // are not kept.
     return block;
 }
 
 // First pass: counts[t] is how many elements of tile t are kept.
 template <class K> static __global__ void count_tiles(K kept, int n, int *counts)
 {
-    // TODO 3 (compact): The count of this block's tile has been stored.
+    // TODO 3 (compact): counts must hold the count of this block's tile.
 }
 
 // Between the passes, in one block: each count becomes the sum of those before it,
@@ -90,13 +90,13 @@ static __global__ void scan_counts(int *counts, int tiles, int *total)
 // Stores the elements that this warp keeps of tile t, from out[to] on.
 static __device__ void store_kept(const float *in, float *out, int n, int t, int to)
 {
-    // TODO 3 (compact): The kept elements of all rows have been stored, in order.
+    // TODO 3 (compact): The kept elements of all rows must be in `out`, in order.
 }
 
 // Second pass: tile t begins at out[starts[t]].
 static __global__ void place_kept(const float *in, float *out, int n, const int *starts)
 {
-    // TODO 3 (compact): All kept elements of this block's tile are in place.
+    // TODO 3 (compact): All kept elements of this block's tile must be in place.
 }
 
 // Stores this warp's elements of tile t: those that are kept come from
@@ -104,13 +104,13 @@ static __global__ void place_kept(const float *in, float *out, int n, const int 
 static __device__ void store_back(const float *packed, const unsigned char *keep, float *out, int n,
                                   int t, int from)
 {
-    // TODO 4 (unpack): All elements of all rows have been stored.
+    // TODO 4 (unpack): `out` must hold all elements of all rows.
 }
 
 static __global__ void place_back(const float *packed, const unsigned char *keep, float *out, int n,
                                   const int *starts)
 {
-    // TODO 4 (unpack): All elements of this block's tile are in place.
+    // TODO 4 (unpack): All elements of this block's tile must be in place.
 }
 
 // One pass, as in lab 06: each tile publishes its count and looks back at the
@@ -124,8 +124,8 @@ static __device__ int next_tile(int *tiles_taken)
 {
     __shared__ int t;
     if (threadIdx.x == 0) t = blockIdx.x;
-    // TODO 6 (compact: blocks in any order): The blocks get the tiles in the order
-    // in which they begin, so that those of all earlier tiles have begun.
+    // TODO 6 (compact: blocks in any order): The blocks must get the tiles in the
+    // order in which they begin, so that those of all earlier tiles have begun.
     __syncthreads();
     return t;
 }
@@ -134,8 +134,8 @@ static __device__ int next_tile(int *tiles_taken)
 static __device__ int kept_before(volatile word *tiles, int t, int kept)
 {
     __shared__ int before;
-    // TODO 7 (compact: speed, half kept): `before` is right, and tile t has
-    // published first its aggregate, and then its inclusive prefix.
+    // TODO 7 (compact: speed, half kept): `before` must be right, and tile t must
+    // publish first its aggregate, and then its inclusive prefix.
     __syncthreads();
     return before;
 }
@@ -143,14 +143,14 @@ static __device__ int kept_before(volatile word *tiles, int t, int kept)
 static __global__ void compact_tiles(const float *in, float *out, int *count, int n,
                                      volatile word *tiles, int *tiles_taken)
 {
-    // TODO 8 (compact: speed, half kept): The tile's kept elements are in place, by
-    // next_tile and kept_before. The last tile has stored the count.
+    // TODO 8 (compact: speed, half kept): The tile's kept elements must be in place,
+    // by next_tile and kept_before. The last tile must store the count.
 }
 
 static __global__ void unpack_tiles(const float *packed, const unsigned char *keep, float *out,
                                     int n, volatile word *tiles, int *tiles_taken)
 {
-    // TODO 9 (unpack: speed): The same for unpack.
+    // TODO 9 (unpack: speed): The tile's elements must be in place, as in TODO 8.
 }
 
 // A word per tile, for a count or a state, and how many tiles have been taken.
@@ -162,19 +162,19 @@ size_t partition_scratch(int n) { return scratch_for(n); }
 void compact(const float *in, float *out, int *count, int n, void *scratch)
 {
     int *starts = static_cast<int *>(scratch), tiles = tiles_for(n);
-    // TODO 3 (compact): Three kernels have been launched, two of them with a block
-    // per tile. There may be no tile at all: then *count is 0.
+    // TODO 3 (compact): The three kernels must run, two of them with a block per
+    // tile. There may be no tile at all: then *count is 0.
     //
-    // TODO 8 (compact: speed, half kept): compact_tiles stands in their place. At its
+    // TODO 8 (compact: speed, half kept): compact_tiles must take their place. At its
     // launch no tile is taken, and every state is invalid.
 }
 
 void unpack(const float *packed, const unsigned char *keep, float *out, int n, void *scratch)
 {
     int *starts = static_cast<int *>(scratch), tiles = tiles_for(n);
-    // TODO 4 (unpack): Three kernels have been launched. No total is asked for.
+    // TODO 4 (unpack): The three kernels must run. No total is asked for.
     //
-    // TODO 9 (unpack: speed): unpack_tiles stands in their place.
+    // TODO 9 (unpack: speed): unpack_tiles must take their place.
 }
 
 void partition(const float *in, float *out, int *kept_count, int n, void *scratch)

@@ -15,7 +15,7 @@ constexpr int small_part = 256; // keys: a part of so few keys is not split
 // has room for as many.
 static __device__ void sort_by_rank(unsigned *keys, unsigned *scratch, int n)
 {
-    // TODO 1 (quicksort_recursive): The keys are sorted. A key's place is its
+    // TODO 1 (quicksort_recursive): The keys must be sorted. A key's place is its
     // rank: how many keys are smaller, and how many equal ones stand before it.
 }
 
@@ -28,9 +28,9 @@ static __device__ int bring_to_front(unsigned *keys, unsigned *scratch, int n, u
     __shared__ int front, back; // keys that are at either end of scratch so far
     if (threadIdx.x == 0) front = back = 0;
     __syncthreads();
-    // TODO 2 (quicksort_recursive: split): The keys are at the end where they
-    // belong, in any order, and `front` is how many are there. All threads have
-    // waited for each other.
+    // TODO 2 (quicksort_recursive: split): The keys must be at the end where they
+    // belong, in any order, and `front` be how many are at the front. All threads
+    // must wait for each other.
     int count = front;
     __syncthreads(); // The next call sets front to 0.
     return count;
@@ -45,11 +45,11 @@ static __device__ void sort_side(unsigned *keys, unsigned *scratch, int n)
     if (threadIdx.x == 0) {
         launched = false;
         // TODO 3 (quicksort_recursive: launches): If there are more than
-        // small_part keys, one block of sort_part is launched for them, and
-        // launched is true. It need not wait for the other side.
+        // small_part keys, one block of sort_part must run for them, and
+        // launched be true. It need not wait for the other side.
         cudaError_t error = cudaSuccess;
-        // TODO 4 (quicksort_recursive: launches are refused): error says whether
-        // the launch was refused.
+        // TODO 4 (quicksort_recursive: launches are refused): error must say
+        // whether the launch was refused.
         if (error != cudaSuccess) launched = false;
     }
     __syncthreads();
@@ -76,8 +76,8 @@ static __global__ void sort_part(unsigned *keys, unsigned *scratch, int n)
     if (n <= small_part) return sort_by_rank(keys, scratch, n);
     unsigned pivot = choose_pivot(keys, n);
     int smaller = bring_to_front(keys, scratch, n, pivot, false), equal = 0;
-    // TODO 5 (quicksort_recursive: equal keys): Those that equal the pivot come
-    // next, and `equal` is how many there are: they are in their final places.
+    // TODO 5 (quicksort_recursive: equal keys): Those that equal the pivot must come
+    // next, and `equal` be how many there are: they are in their final places.
     int larger_at = smaller + equal;
     sort_side(keys, scratch, smaller);
     sort_side(keys + larger_at, scratch + larger_at, n - larger_at);
@@ -87,8 +87,8 @@ size_t quicksort_recursive_scratch(int n) { return sizeof(unsigned) * n; }
 
 void quicksort_recursive(unsigned *data, int n, void *scratch)
 {
-    // TODO 1 (quicksort_recursive): One block of sort_part has been launched for
-    // all keys, if there are any.
+    // TODO 1 (quicksort_recursive): One block of sort_part must run for all keys, if
+    // there are any.
 }
 
 // Part two: all parts of a level at a time.
@@ -132,8 +132,8 @@ static __device__ void sort_block(unsigned *keys, int n)
         for (int d = run / 2; d > 0; d /= 2) {
             // Divisions are slow; but d is a power of two, so that i / d * d
             // is i & -d, and i % d is i & (d - 1).
-            // TODO 6 (quicksort): The two keys of each pair are in order, if
-            // both are below n. All threads have waited for each other.
+            // TODO 6 (quicksort): The two keys of each pair must be in order, if
+            // both are below n. All threads must wait for each other.
         }
 }
 
@@ -180,14 +180,14 @@ static __device__ void split_tile(const level &l, int t)
     for (int k = 0; k < per_thread; ++k)
         keys[k] = first + 32 * k < p.n ? l.from[p.at + first + 32 * k] : p.pivot;
     int smaller = 0, larger = 0; // keys of this warp
-    // TODO 7 (quicksort): Both are counted, and every lane knows them.
+    // TODO 7 (quicksort): Every lane must know both.
     unsigned long long had = 0;
     if (lane == 0) had = atomicAdd(&l.moved[which], smaller | (unsigned long long)larger << 32);
     had = __shfl_sync(all_lanes, had, 0);
     // The warp's own places: the next for a smaller key, counted upwards, and
     // for a larger one, counted downwards.
     unsigned *front = l.to + p.at + unsigned(had), *back = l.to + p.at + p.n - 1 - (had >> 32);
-    // TODO 7 (quicksort): The keys are in these places, each in one of its own.
+    // TODO 7 (quicksort): The keys must be in these places, each in one of its own.
 }
 
 // One block turns the parts of l, which have been split, into the next level.
@@ -212,8 +212,8 @@ static __device__ void make_parts(level &l)
     for (int i = threadIdx.x; i < l.count; i += threads) {
         part p = l.parts[i];
         if (p.equal) continue;
-        // TODO 8 (quicksort): The up to three parts that p was split into have
-        // been added. l.moved[i] holds how many keys were smaller and larger.
+        // TODO 8 (quicksort): The up to three parts that p was split into must be
+        // added. l.moved[i] holds how many keys were smaller and larger.
     }
     __syncthreads();
     part *parts = l.next_parts;
@@ -242,12 +242,12 @@ static __device__ void launch_levels(level l)
         if (threadIdx.x == 0) {
             later = l.count == 0;
             splitting = sorting = false;
-            // TODO 9 (quicksort): If there are parts, a block of go_on is
-            // launched at the tail; `later` says whether that was taken, or is
-            // not needed.
+            // TODO 9 (quicksort): If there are parts, a block of go_on must be
+            // launched at the tail; `later` must say whether that was taken, or
+            // is not needed.
             //
             // TODO 9 (quicksort): If `later`, grids that split the tiles and
-            // sort the leaves are launched side by side, and `splitting` and
+            // sort the leaves must run side by side, and `splitting` and
             // `sorting` say which were taken. A grid must not be empty.
         }
         __syncthreads();
@@ -275,11 +275,11 @@ static __global__ void start(level l, int n)
         launch_levels(l);
 }
 
-// TODO 10 (quicksort: speed, 50 bytes moved per key): A key is moved fewer times
-// before it is in a leaf, because there are fewer levels. Your own design.
+// TODO 10 (quicksort: speed, 50 bytes moved per key): Fewer levels must move a key
+// fewer times before it is in a leaf. Your own design.
 //
-// TODO 11 (quicksort: speed, launches at most 15): A level has two launches: one
-// grid for its tiles and its leaves, and the block that goes on.
+// TODO 11 (quicksort: speed, launches at most 15): A level must have two launches:
+// one grid for its tiles and its leaves, and the block that goes on.
 //
 // TODO 12 (quicksort: speed, by the clock): 2^26 keys take some 30 levels, and a
 // key is moved in 18 of them. How many are there with 255 pivots instead of one?
@@ -319,5 +319,5 @@ void quicksort(unsigned *data, int n, void *scratch)
     if (n < 2) return;
     level l;
     lay_out(static_cast<char *>(scratch), data, n, l);
-    // TODO 6 (quicksort): One block of `start` has been launched.
+    // TODO 6 (quicksort): One block of `start` must run.
 }

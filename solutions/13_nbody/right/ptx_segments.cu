@@ -11,7 +11,7 @@
 
 template <std::integral I> constexpr I ceil_div(I a, I b) { return a / b + (a % b != 0); }
 
-constexpr int threads = 160, mine = 4, group = threads * mine;
+constexpr int threads = 128, mine = 4, group = threads * mine;
 
 struct vec3 {
     float x = 0, y = 0, z = 0;
