@@ -65,8 +65,9 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t carried_bytes = 0;
     // Launches by the host, copies, fills, graph nodes, created textures.
     std::uint64_t host_commands = 0;
-    std::uint64_t kept_bytes = 0;    // device memory allocated and not freed again
-    std::uint64_t kept_handles = 0;  // streams and events created and not destroyed again
+    std::uint64_t kept_bytes = 0; // device memory allocated and not freed again
+    // Streams, events, and texture and surface objects created and not destroyed again.
+    std::uint64_t kept_handles = 0;
     std::uint64_t managed_pages = 0; // 4096-byte pages not resident when a kernel accessed them
     // Times from the simulator's timeline (simulator/README.md): until all work had ended; all
     // work done serially; copies to or from a device; and the part of these during which a kernel

@@ -29,7 +29,8 @@ void expect_launches(const std::string &array, const std::function<void()> &call
 // True if `call`, a CALL with less than 100 KB of arguments, leaks device memory: it leaves more
 // allocated than the same call before it did, so a cache is no leak.
 bool leaks(const std::function<void()> &call);
-// The same for streams and events: returns how many more there are after each such call.
+// The same for streams, events, and texture and surface objects: returns how many more there are
+// after each such call.
 std::uint64_t leaked_handles(const std::function<void()> &call);
 
 // Returns the bytes that copies of the last CALL brought from the host to devices.

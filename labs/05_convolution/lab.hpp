@@ -59,8 +59,8 @@ void convolve_separable(const float *image, float *out, int rows, int cols,
 //   nothing. The pixel in row r and column c has its centre at x = c, y = r, and
 //   the value image[r * width + c] / 255. out[i] is the bilinear interpolation of the
 //   four pixels around at[i]; outside, the pixels at the edge are repeated for
-//   ever. An error of 1/128 is allowed. A call frees the memory that it
-//   allocates, or keeps it for later calls, which then allocate no more.
+//   ever. An error of 1/128 is allowed. A call frees and destroys what it makes,
+//   or keeps it for later calls, which then make no more.
 // The lesson: a texture does all that in one fetch.
 void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
                      float *out, int n);

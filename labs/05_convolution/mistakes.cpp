@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
-#include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,274 +16,297 @@ using namespace grading;
 
 namespace {
 
-// Wrong sums over the image, of which `pixel(r, c)` is what a wrong version takes for the pixel in
-// row r and column c, and `tap(y, x)` for the filter's element.
-class mistakes {
+// One term of the sum of the pixel in row `row` and column `col`: element (y, x) of the filter lies
+// on row r and column c of the image, or beyond it.
+struct term {
+    int row, col, y, x, r, c;
+};
+
+// An image and a filter, as a wrong version may see them.
+class filtering_oracle {
 public:
-    mistakes(const floats &image, const shape &s, const floats &filter, int radius, border beyond)
-        : image_(image),
-          s_(s),
+    filtering_oracle(const floats &image, const shape &s, const floats &filter, int radius,
+                     border beyond)
+        : size(s),
+          radius(radius),
+          d(2 * radius + 1),
+          image_(image),
           filter_(filter),
-          radius_(radius),
-          d_(2 * radius + 1),
           beyond_(beyond)
     {
     }
+    const shape size;
+    const int radius, d;
 
+    double tap(int y, int x) const { return filter_[std::size_t(y) * d + x]; }
     double pixel(int r, int c) const { return pixel(r, c, beyond_); }
     double pixel(int r, int c, border beyond) const
     {
-        int row = std::clamp(r, 0, s_.rows - 1), col = std::clamp(c, 0, s_.cols - 1);
-        return beyond == border::clamped || (r == row && c == col) ? at(row, col) : 0;
+        const int row = std::clamp(r, 0, size.rows - 1), col = std::clamp(c, 0, size.cols - 1);
+        const bool there = beyond == border::clamped || (r == row && c == col);
+        return there ? image_[std::size_t(row) * size.cols + col] : 0;
     }
-    double tap(int y, int x) const { return filter_[std::size_t(y) * d_ + x]; }
-
-    // sum(row, col) of every pixel.
-    template <class Sum> auto each(Sum sum) const
+    // The element r * cols + c of the whole array, if there is one, or else its first or last.
+    double element(int r, int c, border beyond) const
     {
-        return [=, s = s_] {
-            floats out;
-            for (int r = 0; r < s.rows; ++r)
-                for (int c = 0; c < s.cols; ++c) out.push_back(static_cast<float>(sum(r, c)));
-            return out;
-        };
+        const long i = long(r) * size.cols + c, last = long(image_.size()) - 1;
+        const bool there = i >= 0 && i <= last;
+        return there || beyond == border::clamped ? image_[std::clamp(i, 0L, last)] : 0;
     }
-    // The sum of term(row, col, y, x) of every pixel.
-    template <class Term> auto sums(Term term) const
+    // Sums value(*this, term) over the filter, for every pixel.
+    template <class Value> floats filtered(Value value) const
     {
-        return each([=, d = d_](int row, int col) {
-            double sum = 0;
-            for (int y = 0; y < d; ++y)
-                for (int x = 0; x < d; ++x) sum += term(row, col, y, x);
-            return sum;
-        });
-    }
-    // Of every pixel that which `taken(row, col, r, c)` says it takes of (r, c).
-    template <class Taken> auto pixels(Taken taken) const
-    {
-        return sums([=, me = *this](int row, int col, int y, int x) {
-            return me.tap(y, x) * taken(row, col, row + y - me.radius_, col + x - me.radius_);
-        });
-    }
-    // Of every pixel the right ones, times what `factor(y, x)` says.
-    template <class Factor> auto taps(Factor factor) const
-    {
-        return sums([=, me = *this](int row, int col, int y, int x) {
-            return factor(y, x) * me.pixel(row + y - me.radius_, col + x - me.radius_);
-        });
+        floats out;
+        for (int row = 0; row < size.rows; ++row)
+            for (int col = 0; col < size.cols; ++col) {
+                double sum = 0;
+                for (int y = 0; y < d; ++y)
+                    for (int x = 0; x < d; ++x)
+                        sum +=
+                            value(*this, term{row, col, y, x, row + y - radius, col + x - radius});
+                out.push_back(static_cast<float>(sum));
+            }
+        return out;
     }
 
-    void add_of_taps(misconceptions &known) const
+private:
+    const floats &image_, &filter_;
+    const border beyond_;
+};
+using oracle_in = const filtering_oracle &;
+
+// "4 rows below and 4 columns to the right"
+std::string place(const shape &by)
+{
+    auto part = [](int n, const char *what, const char *more, const char *less) {
+        return fmt::format("{} {}{} {}", std::abs(n), what, std::abs(n) == 1 ? "" : "s",
+                           n > 0 ? more : less);
+    };
+    std::string text = by.rows ? part(by.rows, "row", "below", "above") : "";
+    if (by.rows && by.cols) text += " and ";
+    return text + (by.cols ? part(by.cols, "column", "to the right", "to the left") : "");
+}
+
+class known_filterings {
+public:
+    known_filterings(filtering_oracle o, misconceptions &known) : o_(std::move(o)), known_(known) {}
+
+    // A version whose terms are value(oracle, term).
+    template <class Value> void add(std::string cause, std::string next, Value value)
     {
-        known.push_back(
-            {"All sums are 0.",
-             "Constant memory is 0 until something is copied to it. Does each function copy its "
-             "own filter, and is the number of bytes that of all its elements, not their count, "
-             "nor the size of a pointer? Or is a small filter put into the corner of a table for a "
-             "larger radius, and not into its centre?",
-             each([](int, int) { return 0; })});
-        // The bytes of the first elements, and of what comes after them zeros.
+        known_.push_back(
+            {std::move(cause), std::move(next), [o = o_, value] { return o.filtered(value); }});
+    }
+    // A version that takes tap(oracle, y, x) for an element, and the right pixels.
+    template <class Tap> void add_tap(std::string cause, std::string next, Tap tap)
+    {
+        add(std::move(cause), std::move(next),
+            [tap](oracle_in o, const term &t) { return tap(o, t.y, t.x) * o.pixel(t.r, t.c); });
+    }
+    // A version that takes pixel(oracle, r, c) for a pixel, and the right elements.
+    template <class Pixel> void add_pixel(std::string cause, std::string next, Pixel pixel)
+    {
+        add(std::move(cause), std::move(next),
+            [pixel](oracle_in o, const term &t) { return o.tap(t.y, t.x) * pixel(o, t.r, t.c); });
+    }
+
+    void add_taps(std::size_t all)
+    {
+        add("All sums are 0.",
+            "Constant memory is 0 until something is copied to it. Does each function copy its "
+            "own filter, and is the number of bytes that of all its elements, not their count, "
+            "nor the size of a pointer? Or is a small filter put into the corner of a table for a "
+            "larger radius, and not into its centre? Or is the pixel still 0 that the sums "
+            "take?",
+            [](oracle_in, const term &) { return 0; });
         struct too_few {
             std::size_t elements;
             const char *why;
         };
-        constexpr std::size_t pointer_bytes = sizeof(float *);
-        const std::size_t all = filter_.size(), of_count = all / sizeof(float);
-        for (too_few f : {too_few{of_count, "The copy took the number of elements for the number "
-                                            "of bytes: multiply it by sizeof(float)."},
-                          too_few{pointer_bytes / sizeof(float),
-                                  "That is the size of a pointer: sizeof of a pointer is not the "
-                                  "size of the array that it points to."}})
+        for (too_few f :
+             {too_few{all / sizeof(float), "The copy took the number of elements for the number "
+                                           "of bytes: multiply it by sizeof(float)."},
+              too_few{sizeof(float *) / sizeof(float),
+                      "That is the size of a pointer: sizeof of a pointer is not the "
+                      "size of the array that it points to."}})
             if (f.elements < all)
-                known.push_back({"Only the first " + std::to_string(f.elements) +
-                                     " elements of the filter were used, the others were 0.",
-                                 f.why, taps([f, me = *this](int y, int x) {
-                                     bool there = std::size_t(y) * me.d_ + x < f.elements;
-                                     return there ? me.tap(y, x) : 0;
-                                 })});
-        known.push_back(
-            {"The filter was flipped.",
-             "lab.hpp applies it as it is: element (y, x) belongs to row r + y - radius and column "
-             "c + x - radius.",
-             taps([me = *this](int y, int x) { return me.tap(me.d_ - 1 - y, me.d_ - 1 - x); })});
-        known.push_back({"The filter was transposed.",
-                         "Its element in row y and column x is filter_host[y * d + x].",
-                         taps([me = *this](int y, int x) { return me.tap(x, y); })});
-        known.push_back({"The filter's last row and column were left out.",
-                         "A filter has 2 * radius + 1 elements a side.",
-                         taps([me = *this](int y, int x) {
-                             return y < me.d_ - 1 && x < me.d_ - 1 ? me.tap(y, x) : 0;
-                         })});
-        for (bool row : {true, false})
-            known.push_back(
-                {std::string("The filter's last ") + (row ? "row" : "column") + " was left out.",
-                 "A filter has 2 * radius + 1 elements a side: how far does the loop "
-                 "over its " +
-                     std::string(row ? "rows" : "columns") + " go?",
-                 taps([row, me = *this](int y, int x) {
-                     return (row ? y : x) < me.d_ - 1 ? me.tap(y, x) : 0;
-                 })});
-    }
-
-    void add_of_edges(misconceptions &known) const
-    {
-        bool zero = beyond_ == border::zero;
-        if (zero)
-            known.push_back({"Pixels beyond the image were taken to be the nearest ones.",
-                             "Here the pixels beyond the image are 0.",
-                             pixels(by_border(border::clamped))});
-        else
-            known.push_back({"Pixels beyond the image were taken to be 0.",
-                             "Here a pixel beyond the image equals the nearest one in the image.",
-                             pixels(by_border(border::zero))});
-        known.push_back(
-            {"Beyond the right edge the next row was read, beyond the left edge the row before.",
-             "Row and column each have a bound of their own: r * cols + c lies in the "
-             "image for many columns c that do not.",
-             pixels([me = *this](int, int, int r, int c) {
-                 long i = long(r) * me.s_.cols + c;
-                 return i < 0 || i >= long(me.image_.size()) ? 0.0 : double(me.image_[i]);
-             })});
-        if (!zero)
-            known.push_back({"Beyond the image the index r * cols + c was clamped to the first and "
-                             "the last pixel.",
-                             "The nearest pixel is in the nearest row and the nearest column: "
-                             "clamp r and c, each to its own bounds, before they become an index.",
-                             pixels([me = *this](int, int, int r, int c) {
-                                 const long last = long(me.image_.size()) - 1;
-                                 return double(
-                                     me.image_[std::clamp(long(r) * me.s_.cols + c, 0L, last)]);
-                             })});
-        known.push_back({"The pixels near the edges were left out: they are 0.",
-                         "Each pixel has a sum, also where the filter hangs over the edge.",
-                         each([me = *this](int row, int col) {
-                             int R = me.radius_;
-                             bool whole = row >= R && row + R < me.s_.rows && col >= R &&
-                                          col + R < me.s_.cols;
-                             return whole ? me.right(row, col) : 0;
-                         })});
-        known.push_back({"The filter's corner was placed on the pixel, not its centre.",
-                         "Row y of the filter belongs to row r + y - radius of the image.",
-                         pixels([me = *this](int, int, int r, int c) {
-                             return me.pixel(r + me.radius_, c + me.radius_);
-                         })});
-        known.push_back({"Row 0 and column 0 of the image were treated as beyond it.",
-                         "Row 0 and column 0 belong to the image: compare with >= 0.",
-                         pixels([me = *this](int, int, int r, int c) {
-                             return r == 0 || c == 0 ? 0 : me.pixel(r, c);
-                         })});
-        known.push_back({"The image's last row and column were treated as beyond it.",
-                         "Row rows - 1 and column cols - 1 belong to the image: compare with "
-                         "< rows and < cols.",
-                         pixels([me = *this](int, int, int r, int c) {
-                             return r == me.s_.rows - 1 || c == me.s_.cols - 1 ? 0 : me.pixel(r, c);
-                         })});
-    }
-
-    // Of a tile that begins elsewhere, by the radius or by the one that it has room for.
-    void add_of_places(misconceptions &known) const
-    {
-        for (int far : {radius_, 4, 8, 16})
-            for (shape by : {shape{far, far}, {-far, -far}, {far, 0}, {0, far}})
-                if (far > 0)
-                    known.push_back(
-                        {"Each sum is the one that belongs " + place(by) + ".",
-                         "Which pixel of the image is the first one of the tile? It lies radius "
-                         "rows above the block's first pixel and radius columns to its left, with "
-                         "the same radius as in the index into the tile.",
-                         pixels([by, me = *this](int, int, int r, int c) {
-                             return me.pixel(r + by.rows, c + by.cols);
-                         })});
-    }
-
-    // Of a table of taps for a larger radius than the filter has, into whose first place it was
-    // put.
-    void add_of_tables(misconceptions &known) const
-    {
-        for (int table : {2, 4, 8, 16}) {
-            const int far = table - radius_;
-            const bool told_by_places = far == radius_ || far == 4 || far == 8 || far == 16;
-            if (far <= 0 || told_by_places) continue;
-            known.push_back(
-                {"Each sum is the one that belongs " + place({-far, -far}) +
-                     ", as if the filter lay in the first rows and columns of a table for radius " +
-                     std::to_string(table) + ".",
-                 "The filter's centre belongs in the table's centre, with the same number of zeros "
-                 "on every side.",
-                 pixels([far, me = *this](int, int, int r, int c) {
-                     return me.pixel(r - far, c - far);
-                 })});
-        }
-    }
-
-    // Blocks of rows x cols pixels that do not see all of what lies around them. An image of few
-    // rows or columns shows no more than what is missing in the other direction.
-    void add_of_halos(misconceptions &known) const
-    {
-        const shape blocks[] = {{16, 16}, {32, 32}, {8, 32}, {16, 32}, {32, 8}, {64, 32}};
-        struct sides {
+                add_tap(fmt::format("Only the first {} elements of the filter were used, the "
+                                    "others were 0.",
+                                    f.elements),
+                        f.why, [n = f.elements](oracle_in o, int y, int x) {
+                            return std::size_t(y) * o.d + x < n ? o.tap(y, x) : 0;
+                        });
+        add_tap("The filter was flipped.",
+                "lab.hpp applies it as it is: element (y, x) belongs to row r + y - radius and "
+                "column c + x - radius.",
+                [](oracle_in o, int y, int x) { return o.tap(o.d - 1 - y, o.d - 1 - x); });
+        add_tap("The filter was transposed.",
+                "Its element in row y and column x is filter_host[y * d + x].",
+                [](oracle_in o, int y, int x) { return o.tap(x, y); });
+        struct left_out {
+            const char *what, *loop;
             bool row, col;
         };
-        auto add = [&](const shape &t, const std::string &cause, const char *next, auto missing) {
-            std::string size = std::to_string(t.rows) + " x " + std::to_string(t.cols);
-            known.push_back({fmt::format(fmt::runtime(cause), size), next,
-                             pixels([=, me = *this](int row, int col, int r, int c) {
-                                 sides out = {
-                                     r < row / t.rows * t.rows || r >= (row / t.rows + 1) * t.rows,
-                                     c < col / t.cols * t.cols || c >= (col / t.cols + 1) * t.cols};
-                                 return missing(out) ? 0 : me.pixel(r, c);
-                             })});
+        for (left_out l : {left_out{"row and column were", "rows and columns", true, true},
+                           left_out{"row was", "rows", true, false},
+                           left_out{"column was", "columns", false, true}})
+            add_tap(fmt::format("The filter's last {} left out.", l.what),
+                    fmt::format("A filter has 2 * radius + 1 elements per side: how far does the "
+                                "loop over its {} go?",
+                                l.loop),
+                    [l](oracle_in o, int y, int x) {
+                        return (l.row && y == o.d - 1) || (l.col && x == o.d - 1) ? 0 : o.tap(y, x);
+                    });
+    }
+
+    void add_edges(border beyond)
+    {
+        if (beyond == border::zero)
+            add_pixel("Pixels beyond the image were taken to be the nearest ones.",
+                      "Here the pixels beyond the image are 0.",
+                      [](oracle_in o, int r, int c) { return o.pixel(r, c, border::clamped); });
+        else
+            add_pixel("Pixels beyond the image were taken to be 0.",
+                      "Here a pixel beyond the image equals the nearest one in the image.",
+                      [](oracle_in o, int r, int c) { return o.pixel(r, c, border::zero); });
+        add_pixel("Beyond the right edge the next row was read, beyond the left edge the row "
+                  "before.",
+                  "Row and column each have a bound of their own: r * cols + c lies in the "
+                  "image for many columns c that do not.",
+                  [](oracle_in o, int r, int c) { return o.element(r, c, border::zero); });
+        if (beyond == border::clamped) add_clamps();
+        add("The pixels near the edges were left out: they are 0.",
+            "Each pixel has a sum, also where the filter hangs over the edge.",
+            [](oracle_in o, const term &t) {
+                auto whole = [&](int i, int n) { return i >= o.radius && i + o.radius < n; };
+                const bool inside = whole(t.row, o.size.rows) && whole(t.col, o.size.cols);
+                return inside ? o.tap(t.y, t.x) * o.pixel(t.r, t.c) : 0;
+            });
+        add_pixel("The filter's corner was placed on the pixel, not its centre.",
+                  "Row y of the filter belongs to row r + y - radius of the image.",
+                  [](oracle_in o, int r, int c) { return o.pixel(r + o.radius, c + o.radius); });
+        add_pixel("Row 0 and column 0 of the image were treated as beyond it.",
+                  "Row 0 and column 0 belong to the image: compare with >= 0.",
+                  [](oracle_in o, int r, int c) { return r == 0 || c == 0 ? 0 : o.pixel(r, c); });
+        add_pixel("The image's last row and column were treated as beyond it.",
+                  "Row rows - 1 and column cols - 1 belong to the image: compare with "
+                  "< rows and < cols.",
+                  [](oracle_in o, int r, int c) {
+                      return r == o.size.rows - 1 || c == o.size.cols - 1 ? 0 : o.pixel(r, c);
+                  });
+    }
+
+    void add_clamps()
+    {
+        add_pixel("Beyond the image the index r * cols + c was clamped to the first and the last "
+                  "pixel.",
+                  "The nearest pixel is in the nearest row and the nearest column: clamp r and c, "
+                  "each to its own bounds, before they become an index.",
+                  [](oracle_in o, int r, int c) { return o.element(r, c, border::clamped); });
+        struct exchanged {
+            const char *what;
+            bool row, col;
         };
-        for (const shape &t : blocks) {
-            add(t, "In the halo of blocks of {} the rows are missing.",
-                "The filter reaches radius rows above and below the block as well.",
-                [](sides out) { return out.row; });
-            add(t, "In the halo of blocks of {} the columns are missing.",
-                "The filter reaches radius columns to the left and right of the block as well.",
-                [](sides out) { return out.col; });
-        }
-        for (const shape &t : blocks) {
-            add(t, "In the halo of blocks of {} the corners are missing.",
-                "The halo is a frame: four sides and four corners.",
-                [](sides out) { return out.row && out.col; });
-            add(t, "Blocks of {} took the pixels around them to be 0.",
-                "A block needs radius pixels more on every side: the halo.",
-                [](sides out) { return out.row || out.col; });
+        for (exchanged e :
+             {exchanged{"row and every column were", true, true}, exchanged{"row was", true, false},
+              exchanged{"column was", false, true}})
+            for (bool last : {true, false})
+                add_pixel(
+                    fmt::format("Every {} taken to be the {}.", e.what, last ? "last" : "first"),
+                    "max(c, 0) moves what lies left of the image to column 0, and min(c, cols "
+                    "- 1) what lies right of it to the last column: are max and min "
+                    "exchanged? Rows likewise.",
+                    [e, last](oracle_in o, int r, int c) {
+                        return o.pixel(!e.row ? r
+                                       : last ? o.size.rows - 1
+                                              : 0,
+                                       !e.col ? c
+                                       : last ? o.size.cols - 1
+                                              : 0);
+                    });
+    }
+
+    // Blocks that do not see all of what lies around them. An image of few rows or columns shows no
+    // more than what is missing in the other direction, so these come first.
+    void add_halos()
+    {
+        struct halo {
+            const char *cause, *next;
+            bool (*missing)(bool row, bool col); // for a pixel in another row or column of blocks
+        };
+        const halo sides[] = {
+            {"In the halo of blocks of {} x {} the rows are missing.",
+             "The filter reaches radius rows above and below the block as well.",
+             [](bool row, bool) { return row; }},
+            {"In the halo of blocks of {} x {} the columns are missing.",
+             "The filter reaches radius columns to the left and right of the block as well.",
+             [](bool, bool col) { return col; }}};
+        const halo more[] = {{"In the halo of blocks of {} x {} the corners are missing.",
+                              "The halo is a frame: four sides and four corners.",
+                              [](bool row, bool col) { return row && col; }},
+                             {"Blocks of {} x {} took the pixels around them to be 0.",
+                              "A block needs radius pixels more on every side: the halo.",
+                              [](bool row, bool col) { return row || col; }}};
+        for (const auto &kinds : {std::span(sides), std::span(more)})
+            for (shape block : {shape{16, 16}, {32, 32}, {8, 32}, {16, 32}, {32, 8}, {64, 32}})
+                for (const halo &h : kinds)
+                    add(fmt::format(fmt::runtime(h.cause), block.rows, block.cols), h.next,
+                        [block, missing = h.missing](oracle_in o, const term &t) {
+                            auto outside = [](int i, int of, int n) {
+                                return i < of / n * n || i >= (of / n + 1) * n;
+                            };
+                            return missing(outside(t.r, t.row, block.rows),
+                                           outside(t.c, t.col, block.cols))
+                                       ? 0
+                                       : o.tap(t.y, t.x) * o.pixel(t.r, t.c);
+                        });
+    }
+
+    // A tile that begins elsewhere, by the radius or by the one that it has room for; or a filter
+    // in the first rows and columns of a table of taps for a larger radius.
+    void add_places(int radius)
+    {
+        auto add_moved = [&](const shape &by, const std::string &more, const char *next) {
+            add_pixel(
+                "Each sum is the one that belongs " + place(by) + more + ".", next,
+                [by](oracle_in o, int r, int c) { return o.pixel(r + by.rows, c + by.cols); });
+        };
+        for (int far : {radius, 4, 8, 16})
+            for (shape by : {shape{far, far}, {-far, -far}, {far, 0}, {0, far}})
+                if (far > 0)
+                    add_moved(by, "",
+                              "Which pixel of the image is the first one of the tile? It lies "
+                              "radius rows above the block's first pixel and radius columns to its "
+                              "left, with the same radius as in the index into the tile.");
+        for (int table : {2, 4, 8, 16}) {
+            const int far = table - radius;
+            if (far <= 0 || far == radius || far == 4 || far == 8 || far == 16) continue;
+            add_moved({-far, -far},
+                      fmt::format(", as if the filter lay in the first rows and columns of a table "
+                                  "for radius {}",
+                                  table),
+                      "The filter's centre belongs in the table's centre, with the same number of "
+                      "zeros on every side.");
         }
     }
 
 private:
-    // "4 rows below and 4 columns to the right"
-    static std::string place(const shape &by)
-    {
-        auto part = [](int n, const char *what, const char *more, const char *less) {
-            return std::to_string(std::abs(n)) + " " + what + (std::abs(n) == 1 ? " " : "s ") +
-                   (n > 0 ? more : less);
-        };
-        std::string text = by.rows ? part(by.rows, "row", "below", "above") : "";
-        if (by.rows && by.cols) text += " and ";
-        return text + (by.cols ? part(by.cols, "column", "to the right", "to the left") : "");
-    }
-    double at(int r, int c) const { return image_[std::size_t(r) * s_.cols + c]; }
-    std::function<double(int, int, int, int)> by_border(border beyond) const
-    {
-        return [=, me = *this](int, int, int r, int c) { return me.pixel(r, c, beyond); };
-    }
-    double right(int row, int col) const
-    {
-        double sum = 0;
-        for (int y = 0; y < d_; ++y)
-            for (int x = 0; x < d_; ++x)
-                sum += tap(y, x) * pixel(row + y - radius_, col + x - radius_);
-        return sum;
-    }
-
-    const floats &image_;
-    shape s_;
-    const floats &filter_;
-    int radius_, d_;
-    border beyond_;
+    const filtering_oracle o_;
+    misconceptions &known_;
 };
+
+void add_filterings(misconceptions &known, const floats &image, const shape &s,
+                    const floats &filter, int radius, border beyond)
+{
+    known_filterings all({image, s, filter, radius, beyond}, known);
+    all.add_taps(filter.size());
+    all.add_edges(beyond);
+    all.add_halos();
+    all.add_places(radius);
+    for (auto &k : known) k.everywhere = true;
+}
+
+floats rounded(const std::vector<double> &values) { return {values.begin(), values.end()}; }
 
 } // namespace
 
@@ -291,13 +314,7 @@ misconceptions wrong_filterings(const floats &image, const shape &s, const float
                                 int radius, border beyond)
 {
     misconceptions known;
-    mistakes m(image, s, filter, radius, beyond);
-    m.add_of_taps(known);
-    m.add_of_edges(known);
-    m.add_of_halos(known);
-    m.add_of_places(known);
-    m.add_of_tables(known);
-    for (auto &k : known) k.everywhere = true;
+    add_filterings(known, image, s, filter, radius, beyond);
     return known;
 }
 
@@ -312,37 +329,28 @@ floats product_of(const floats &row_filter, const floats &column_filter)
 misconceptions wrong_products(const floats &image, const shape &s, const floats &row_filter,
                               const floats &column_filter, const floats &product, int radius)
 {
-    auto by = [&image, s, radius](const floats &row, const floats &column) {
-        return [&image, s, radius, row, column] {
-            std::vector<double> values =
-                oracle::convolve_separable(image, s.rows, s.cols, row, column, radius).values;
-            return floats(values.begin(), values.end());
-        };
-    };
     floats one(length(radius));
     one[std::size_t(radius)] = 1;
-    misconceptions known = {
-        {"The two filters were exchanged.",
-         "row_filter_host runs along a row, from column to column; column_filter_host from row to "
-         "row.",
-         by(column_filter, row_filter)},
-        {"Only the rows were filtered.", "The second pass, down the columns, is missing.",
-         by(row_filter, one)},
-        {"Only the columns were filtered.", "The first pass, along the rows, is missing.",
-         by(one, column_filter)},
-        {"The row filter was used for the columns too.",
-         "Two filters need two places: is one copied over the other?", by(row_filter, row_filter)},
-        {"The column filter was used for the rows too.",
-         "Two filters need two places: is one copied over the other?",
-         by(column_filter, column_filter)},
+    misconceptions known;
+    auto add = [&](const char *cause, const char *next, const floats &row, const floats &column) {
+        known.push_back(
+            {cause, next, [&image, s, radius, row, column] {
+                 return rounded(
+                     oracle::convolve_separable(image, s.rows, s.cols, row, column, radius).values);
+             }});
     };
-    mistakes m(image, s, product, radius, border::zero);
-    m.add_of_taps(known);
-    m.add_of_edges(known);
-    m.add_of_halos(known);
-    m.add_of_places(known);
-    m.add_of_tables(known);
-    for (auto &k : known) k.everywhere = true;
+    const char *two_places = "Two filters need two places: is one copied over the other?";
+    add("The two filters were exchanged.",
+        "row_filter_host runs along a row, from column to column; column_filter_host from row to "
+        "row.",
+        column_filter, row_filter);
+    add("Only the rows were filtered.", "The second pass, down the columns, is missing.",
+        row_filter, one);
+    add("Only the columns were filtered.", "The first pass, along the rows, is missing.", one,
+        column_filter);
+    add("The row filter was used for the columns too.", two_places, row_filter, row_filter);
+    add("The column filter was used for the rows too.", two_places, column_filter, column_filter);
+    add_filterings(known, image, s, product, radius, border::zero);
     return known;
 }
 
@@ -354,9 +362,8 @@ void add_of_filter_before(misconceptions &known, const floats &image, const shap
         known.push_back(
             {"The filter of the call before was used.",
              "Copy the filter in every call: it is a different one each time.", [=, &image] {
-                 std::vector<double> values =
-                     oracle::convolve(image, s.rows, s.cols, before, radius, beyond).values;
-                 return floats(values.begin(), values.end());
+                 return rounded(
+                     oracle::convolve(image, s.rows, s.cols, before, radius, beyond).values);
              }});
 }
 
@@ -374,66 +381,80 @@ void add_of_fractions(misconceptions &known, const floats &out)
 }
 
 constexpr double sample_tolerance = 1.0 / 128;
-static bool near_sample(float got, double want) { return std::abs(got - want) <= sample_tolerance; }
 
-// Says why samples are wrong: they are those of other points, or lie beyond one kind of edge;
-// empty: the cause is not known.
-static const char *why_wrong(const output<float> &got, const std::vector<double> &want,
-                             const bytes &image, int width, int height, const points &at)
+// What wrong samples have in common, and what to look at; both empty: not known.
+struct sampling_mistake {
+    const char *cause = "", *next = "";
+};
+
+static sampling_mistake mistake_in(const output<float> &got, const bytes &image, int width,
+                                   int height, const points &at)
 {
-    auto all = [&](auto like) {
-        for (std::size_t i = 0; i < want.size(); ++i)
-            if (!near_sample(got[i], like(i))) return false;
-        return true;
-    };
-    auto at_points = [&](auto move) {
+    const char *description = "What does the texture's description say about it, and which "
+                              "coordinates does the kernel pass?";
+    // The samples at other points, times a factor.
+    auto are_at = [&](auto move, double factor = 1) {
         points moved;
         for (float2 p : at) moved.push_back(move(p));
-        std::vector<double> values = oracle::sample_bilinear(image, width, height, moved);
-        return all([&](std::size_t i) { return values[i]; });
+        const auto values = oracle::sample_bilinear(image, width, height, moved);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            if (!(std::abs(got[i] / factor - values[i]) <= sample_tolerance)) return false;
+        return true;
     };
-    if (at_points([](float2 p) { return float2{p.x - 0.5f, p.y - 0.5f}; }))
-        return "Everything is half a pixel off: to the texture unit the centre of the first texel "
-               "is at 0.5, to this contract at 0.";
-    if (at_points([](float2 p) { return float2{std::floor(p.x + 0.5f), std::floor(p.y + 0.5f)}; }))
-        return "These are the nearest pixels: cudaFilterModeLinear interpolates between the four "
-               "around the point.";
+    auto here = [](float2 p) { return p; };
+    if (are_at([](float2 p) { return float2{p.x - 0.5f, p.y - 0.5f}; }))
+        return {"Everything is half a pixel off: to the texture unit the centre of the first texel "
+                "is at 0.5, to this contract at 0.",
+                description};
+    if (are_at([](float2 p) { return float2{std::floor(p.x + 0.5f), std::floor(p.y + 0.5f)}; }))
+        return {"These are the nearest pixels: cudaFilterModeLinear interpolates between the four "
+                "around the point.",
+                description};
+    if (are_at([](float2 p) { return float2{p.y, p.x}; }))
+        return {"All samples are those at (y, x): the coordinates are exchanged.",
+                "tex2D takes x, which counts columns, before y, which counts rows."};
+    if (are_at(here, 255) || are_at(here, 1.0 / 255))
+        return {"All samples are wrong by a factor of 255.",
+                "With cudaReadModeNormalizedFloat a fetch returns fractions of 255: store them as "
+                "they are."};
     // Counts the wrong samples inside the image, to its left or right, and above or below it.
+    const auto want = oracle::sample_bilinear(image, width, height, at);
     auto beyond = [](float x, int size) { return x < 0 || x > float(size - 1); };
     std::size_t inside = 0, aside = 0, above = 0, both = 0;
     for (std::size_t i = 0; i < want.size(); ++i) {
-        if (near_sample(got[i], want[i])) continue;
+        if (std::abs(got[i] - want[i]) <= sample_tolerance) continue;
         bool in_x = beyond(at[i].x, width), in_y = beyond(at[i].y, height);
         ++(in_x && in_y ? both : in_x ? aside : in_y ? above : inside);
     }
-    if (inside > 0) return "";
+    if (inside > 0) return {};
     if (aside > 0 && above == 0)
-        return "All wrong samples lie to the left or right of the image, where the pixels at its "
-               "edge are repeated: addressMode[0] is for x, and the edge is that of the texture's "
-               "array, which must be as wide as the image.";
+        return {"All wrong samples lie to the left or right of the image, where the pixels at its "
+                "edge are repeated: addressMode[0] is for x, and the edge is that of the texture's "
+                "array, which must be as wide as the image.",
+                description};
     if (above > 0 && aside == 0)
-        return "All wrong samples lie above or below the image, where the pixels at its edge are "
-               "repeated: addressMode[1] is for y, and the edge is that of the texture's array, "
-               "which must be as high as the image.";
-    return "All wrong samples lie outside the image, where the pixels at the edge are repeated for "
-           "ever: use cudaAddressModeClamp, in x and in y.";
+        return {"All wrong samples lie above or below the image, where the pixels at its edge are "
+                "repeated: addressMode[1] is for y, and the edge is that of the texture's array, "
+                "which must be as high as the image.",
+                description};
+    return {"All wrong samples lie outside the image, where the pixels at the edge are repeated "
+            "for ever: use cudaAddressModeClamp, in x and in y.",
+            description};
 }
 
 void expect_samples(const output<float> &got, const bytes &image, int width, int height,
                     const points &at)
 {
-    std::vector<double> want = oracle::sample_bilinear(image, width, height, at);
+    const auto want = oracle::sample_bilinear(image, width, height, at);
     for (std::size_t i = 0; i < want.size(); ++i) {
-        if (near_sample(got[i], want[i])) continue;
-        std::string cause = why_wrong(got, want, image, width, height, at);
+        if (std::abs(got[i] - want[i]) <= sample_tolerance) continue;
+        const sampling_mistake m = mistake_in(got, image, width, height, at);
         expect(false, verdict::WRONG_ANSWER,
-               "out[" + std::to_string(i) + "], sampled at x = " + show_element(at[i].x) +
-                   ", y = " + show_element(at[i].y) + ", is " + show_element(got[i]) +
-                   ", and should be " + show_element(float(want[i])) + ", give or take 1/128." +
-                   (cause.empty() ? "" : " " + cause),
-               cause.empty()
-                   ? "Which four pixels are around that point, and how near is it to each?"
-                   : "What does the texture's description say about it, and which "
-                     "coordinates does the kernel pass?");
+               fmt::format("out[{}], sampled at x = {}, y = {}, is {}, and should be {}, give or "
+                           "take 1/128.{}{}",
+                           i, show_element(at[i].x), show_element(at[i].y), show_element(got[i]),
+                           show_element(float(want[i])), m.cause[0] ? " " : "", m.cause),
+               m.cause[0] ? m.next
+                          : "Which four pixels are around that point, and how near is it to each?");
     }
 }

@@ -302,6 +302,24 @@ static counted_gate sectors_per_pixel(enum function what, const steps &most)
         [=](const counted &c) { return moved_sectors(c) / double(raced(what).pixels()); });
 }
 
+// Naive takes 162: each multiply-add loads its pixel and its element of the filter.
+speed_gates filter_gates()
+{
+    speed_gates gates;
+    gates.counted = {
+        at_most("loads from device memory per pixel", {100}, "",
+                "Each multiply-add loads its element of the filter from device memory, "
+                "though it is the same for all pixels. Keep the filter where a warp gets one "
+                "element for all lanes without such a load: __constant__.",
+                [](const counted &c) {
+                    const auto loads = c.load_requests + c.texture_requests +
+                                       c.global_atomic_requests + c.local_requests;
+                    return 32 * double(loads) / double(raced(function::direct).pixels());
+                }),
+        lanes_at_work()};
+    return gates;
+}
+
 // One pixel per thread takes 174, of which 81 are elements of the filter; four below each other 52.
 static counted_gate accesses_per_pixel(enum function what, double good)
 {

@@ -24,6 +24,7 @@ void separate_the_harbour(int radius);
 // convolve_separable with 17 and 17.
 enum class function { direct, clamped, separable };
 grading::make_workload large_image(enum function what);
+grading::speed_gates filter_gates(); // of convolve: where the filter lies; counted only
 grading::speed_gates direct_gates(enum function what);
 grading::speed_gates separable_gates();
 

@@ -178,6 +178,17 @@ speed_gates gates_of_block()
     return gates;
 }
 
+// Per element, in blocks of 1024 and by distances that double in shared memory: 1.6; the same with
+// four elements per thread, between two buffers: 0.3; by shuffles 0.1.
+static counted_gate few_barriers(double n)
+{
+    return at_most("barriers and passes over shared memory per element", {0, 1, 0}, "",
+                   "Within a warp sums can pass from lane to lane by shuffles, without shared "
+                   "memory or a barrier; only the sums of the warps need these. Or let each thread "
+                   "add up several elements by itself first.",
+                   [n](const counted &c) { return double(c.barriers + c.shared_wavefronts) / n; });
+}
+
 speed_gates gates_of(std::size_t element, double one_pass)
 {
     double times = double(element) / sizeof(int), n = elements_to_scan(element);
@@ -187,6 +198,7 @@ speed_gates gates_of(std::size_t element, double one_pass)
     gates.counted = {compulsory_per_element(n, {17 * times, 0, one_pass * times}),
                      moved_per_element(n, {80 * times, 0, one_pass > 0 ? 40 * times : 0}),
                      loaded_per_element(n, 16 * times), blocks_share(4), lanes_at_work()};
+    if (one_pass == 0) gates.counted.push_back(few_barriers(n));
     gates.too_slow =
         "Where does the time go? A scan by doubling distances goes over all elements some twenty "
         "times; a scan within blocks and then over the blocks' sums goes over them twice.";

@@ -20,7 +20,8 @@ grading::make_workload scan_floats(int n);
 grading::speed_gates gates_of_block();
 
 // Bytes per element are as many times as large as an element is larger than an int. `one_pass`:
-// the compulsory bytes per int that give all points; 0 where other cases pay for that.
+// the compulsory bytes per int that give all points; 0 where other cases pay for that, and few
+// barriers give all points.
 grading::speed_gates gates_of(std::size_t element, double one_pass = 8.5);
 
 // The second sitting, of ints: one pass, in which no block has more than a `share`-th of the work;

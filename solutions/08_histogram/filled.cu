@@ -91,14 +91,6 @@ void sum(const int *in, long long *out, int n)
     check_launch("add_up");
 }
 
-// TODO 7 (histogram: speed, 90 % in one bin): On average at most two lanes of a
-// warp add to the same number at the same time, whatever they count.
-// TODO 7 (histogram: speed, one bin): It is the same kernel.
-// TODO 7 (histogram: speed, an image): It is the same kernel.
-//
-// TODO 11 (histogram: speed, uniform): When everything else passes: each load
-// brings 16 bytes, where `in` allows it, so that more of them are in flight.
-// Only the clock sees that.
 static __global__ void count_bytes(const unsigned char *in, size_t n, unsigned *bins)
 {
     unsigned *counts = bins;
@@ -139,6 +131,15 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
     if (n > 0) count_bytes<<<blocks_for(n), block_size>>>(in, n, bins);
     check_launch("count_bytes");
 }
+
+// TODO 7 (histogram: speed, 90 % in one bin): In count_bytes on average at most
+// two lanes of a warp add to one number at the same time, whatever they count.
+// TODO 7 (histogram: speed, one bin): It is the same kernel.
+// TODO 7 (histogram: speed, an image): It is the same kernel.
+//
+// TODO 11 (histogram: speed, uniform): When everything else passes: each load of
+// count_bytes brings 16 bytes, where `in` allows it, so that more of them are in
+// flight. Only the clock sees that.
 
 // A block counts a tile; `across` tiles stand side by side.
 static __global__ void count_tiles(const unsigned char *image, int width, int height, int tile,

@@ -361,6 +361,10 @@ void simulator_forbid(const void *at, size_t bytes)
 {
     make_call_with(call_number::forbid, at, bytes);
 }
+void simulator_allow(const void *at, size_t bytes)
+{
+    make_call_with(call_number::allow, at, bytes);
+}
 void simulator_forget(const void *at, size_t bytes)
 {
     make_call_with(call_number::forget, at, bytes);

@@ -58,6 +58,7 @@ enum class call_number : std::uint32_t {
     forbid,
     forget,
     label,
+    allow, // for host memory alone, which the program may free
     // The other calls of harness.h, for a program with its own device.
     first_of_harness,
     begin = first_of_harness,

@@ -257,6 +257,8 @@ cudaError_t copy_plane(const char *function, bool to_array, cudaArray_t array, s
 
 } // namespace
 
+std::size_t created_textures() { return objects().size(); }
+
 bool is_array(cudaArray_t a) { return arrays().count(a) != 0; }
 std::uint64_t element_bytes(cudaArray_t a) { return a->element; }
 

@@ -1,6 +1,7 @@
 // Implementation of harness.h: the simulator's C interface for test harnesses.
 #include "harness.h"
 
+#include "memory_side.hpp"
 #include "runtime.hpp"
 #include "simulator/machine/counters.hpp"
 #include "simulator/machine/finding.hpp"
@@ -78,7 +79,8 @@ void simulator_allow(const void *at, size_t bytes)
 {
     // Only inside a live allocation: red zones stay out of bounds in any case.
     memory &m = memory::instance();
-    const allocation *a = m.contains(as_address(at)) ? m.find(as_address(at)) : nullptr;
+    if (!m.contains(as_address(at))) return runtime::forget_host_arrays(at, bytes);
+    const allocation *a = m.find(as_address(at));
     if (!a || !a->live) return;
     const address first = std::max(as_address(at), a->start);
     const address end = std::min(as_address(at) + bytes, a->start + a->bytes);
@@ -93,7 +95,8 @@ void simulator_forget(const void *at, size_t bytes)
 void simulator_label(const void *at, size_t bytes, const char *name)
 {
     memory &m = memory::instance();
-    if (m.contains(as_address(at))) m.label(as_address(at), bytes, name);
+    if (!m.contains(as_address(at))) return runtime::name_host_array(at, bytes, name);
+    m.label(as_address(at), bytes, name);
 }
 
 void simulator_begin(void)

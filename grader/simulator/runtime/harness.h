@@ -1,6 +1,6 @@
 // C interface of the simulator for test harnesses. On a real GPU none of these functions exist:
 // declare them weak, as here, and test the address. Those that take memory do nothing to memory
-// that the simulator did not allocate.
+// that the simulator did not allocate, if they do not mention host memory.
 #pragma once
 
 #include <stddef.h>
@@ -10,17 +10,20 @@
 extern "C" {
 #endif
 
-// Defined only if the simulator runs in another process. This program then has only four of the
-// following functions, forbid, forget, label and counters, which send messages to that process.
+// Defined only if the simulator runs in another process. This program then has only five of
+// the following functions, forbid, allow, forget, label and counters, which send messages to that
+// process; there allow is for host memory alone.
 // A call registers the program's kernels and variables there.
 __attribute__((weak)) void simulator_is_elsewhere(void);
 
 // Guard zones: mark bytes of an allocation that kernels must not touch, or unmark them.
+// The latter also makes the simulator forget the names of host arrays that begin there.
 __attribute__((weak)) void simulator_forbid(const void *at, size_t bytes);
 __attribute__((weak)) void simulator_allow(const void *at, size_t bytes);
 // Marks bytes as uninitialised: a kernel that reads them gets a finding.
 __attribute__((weak)) void simulator_forget(const void *at, size_t bytes);
-// Sets the name that messages use for this range: the contract's argument.
+// Sets the name that messages use for this range: the contract's argument. If that is in host
+// memory, a copy that begins there and reads past its end gets a finding.
 __attribute__((weak)) void simulator_label(const void *at, size_t bytes, const char *name);
 
 // Call this before a call under test: it clears findings and counters.

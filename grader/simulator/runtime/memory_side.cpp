@@ -4,6 +4,7 @@
 #include "simulator/machine/memory.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 
 namespace simulator::runtime {
@@ -20,7 +21,54 @@ std::string host_address_text(const char *function, const void *p)
            "cudaMemcpyFromSymbol copy";
 }
 
+struct host_array {
+    std::uint64_t bytes = 0;
+    std::string name;
+};
+
+std::map<address, host_array> &host_arrays() // by their first bytes
+{
+    static std::map<address, host_array> all;
+    return all;
+}
+
+// Reports a read that begins in a named host array and ends past its end.
+cudaError_t check_host_read(const char *function, address at, std::uint64_t bytes)
+{
+    auto it = host_arrays().upper_bound(at);
+    if (it == host_arrays().begin()) return cudaSuccess;
+    const auto &[start, array] = *--it;
+    if (at - start >= array.bytes || bytes <= array.bytes - (at - start)) return cudaSuccess;
+    finding f;
+    f.kind = finding_kind::out_of_bounds;
+    f.kernel = function;
+    f.host_call = true;
+    f.address = at;
+    f.place = location::across_end;
+    f.array = array.name;
+    f.array_bytes = array.bytes;
+    f.detail = std::string(function) + " reads " + std::to_string(bytes) + " bytes";
+    f.where = "from there on `" + array.name + "` has only " +
+              std::to_string(array.bytes - (at - start)) +
+              ", however many the destination has room for";
+    findings::instance().add(std::move(f));
+    mark_failure_reported();
+    return cudaErrorInvalidValue;
+}
+
 } // namespace
+
+void name_host_array(const void *at, std::uint64_t bytes, const char *name)
+{
+    constexpr std::size_t max_arrays = 1000; // no call has as many arguments
+    forget_host_arrays(at, bytes);
+    if (host_arrays().size() < max_arrays) host_arrays()[as_address(at)] = {bytes, name};
+}
+
+void forget_host_arrays(const void *at, std::uint64_t bytes)
+{
+    std::erase_if(host_arrays(), [=](const auto &a) { return a.first - as_address(at) < bytes; });
+}
 
 cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes,
                     expected_side expected, bool write, side &out)
@@ -34,7 +82,7 @@ cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes,
             return fail_because(cudaErrorInvalidValue, its + host_address_text(function, p));
         out.bytes = static_cast<std::byte *>(const_cast<void *>(p));
         out.pageable = !is_registered(p);
-        return cudaSuccess;
+        return write ? cudaSuccess : check_host_read(function, at, bytes);
     }
     const allocation *a = m.find(at);
     const auto misuse = [&](finding_kind kind, const char *how) {

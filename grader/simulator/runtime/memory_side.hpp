@@ -23,6 +23,11 @@ enum class expected_side { host, device, any };
 cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes,
                     expected_side expected, bool write, side &out);
 
+// Remembers an array in ordinary host memory by its name, until it is forgotten: a copy that begins
+// in it and reads past its end is a finding.
+void name_host_array(const void *at, std::uint64_t bytes, const char *name);
+void forget_host_arrays(const void *at, std::uint64_t bytes); // those that begin in this range
+
 // Distance in bytes from the first to the last byte of a box; false if it or the size overflows.
 bool extent_of(const box &, const layout &, std::uint64_t &bytes);
 bool rows_overlap(const box &, const layout &);

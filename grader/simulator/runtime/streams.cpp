@@ -1,6 +1,7 @@
 // Streams, events and callbacks.
 #include "simulator/machine/counters.hpp"
 #include "simulator/machine/host.hpp"
+#include "transfers.hpp"
 #include "work.hpp"
 
 #include <algorithm>
@@ -97,7 +98,11 @@ bool known_attribute(cudaStreamAttrID which)
 
 } // namespace
 
-std::size_t streams_and_events() { return created_streams() + events().size(); }
+// Includes what else the program has to destroy.
+std::size_t streams_and_events()
+{
+    return created_streams() + events().size() + created_textures();
+}
 
 } // namespace simulator::runtime
 

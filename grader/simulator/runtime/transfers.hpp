@@ -48,6 +48,7 @@ bool is_registered(const void *); // true for host memory registered by cudaHost
 // Arrays.
 bool is_array(cudaArray_t); // created and not freed
 std::uint64_t element_bytes(cudaArray_t);
+std::size_t created_textures(); // texture and surface objects that are not destroyed
 // Finds the start of a box in an array: `from` is in bytes, rows and slices.
 cudaError_t place_in(cudaArray_t, const cudaPos &from, const box &, std::byte *&at, layout &);
 

@@ -687,6 +687,7 @@ TEST_CASE("a harness labels, forbids, forgets, and reads findings and counters b
     int local = 0;
     simulator_forbid(&local, 4);
     simulator_label(&local, 4, "local");
+    simulator_allow(&local, 4);
 
     finding f;
     f.kind = finding_kind::race;
@@ -705,6 +706,18 @@ TEST_CASE("a harness labels, forbids, forgets, and reads findings and counters b
     CHECK(nlohmann::json::parse(text.data())["transfers"]["memset"] >= 256);
     simulator_begin();
     CHECK(simulator_findings(nullptr, 0) == 0);
+
+    char host[16] = {};
+    simulator_label(host, 8, "host");
+    CHECK(cudaMemcpy(d, host, 8, cudaMemcpyHostToDevice) == cudaSuccess);
+    CHECK(cudaMemcpy(host + 4, d, 8, cudaMemcpyDeviceToHost) == cudaSuccess); // guards show that
+    CHECK(cudaMemcpy(d, host + 4, 8, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+    cudaGetLastError();
+    REQUIRE(findings::instance().all().size() == 1);
+    CHECK(findings::instance().all()[0].array == "host");
+    simulator_allow(host, 8);
+    CHECK(cudaMemcpy(d, host + 4, 8, cudaMemcpyHostToDevice) == cudaSuccess);
+    simulator_begin();
     cudaFree(d);
 }
 
