@@ -124,7 +124,7 @@ void histogram_tiles(const unsigned char *image, int width, int height, int tile
 
 void histogram_range(const float *in, int n, float low, float high, int bin_count, unsigned *bins)
 {
-    // TODO 10 (histogram_range): `bins` hold the counts, by a design of your
-    // own. Numbers outside the range are not counted. x - low may be rounded up
-    // to the next bound; low + b * width is exact.
+    // TODO 10 (histogram_range): Your own design. Numbers outside the range are
+    // not counted. x - low may be rounded up to the next bound; low + b * width
+    // is exact.
 }

@@ -194,9 +194,9 @@ static __global__ void count_range(const float *in, int n, float low, float high
 
 void histogram_range(const float *in, int n, float low, float high, int bin_count, unsigned *bins)
 {
-    // TODO 10 (histogram_range): `bins` hold the counts, by a design of your
-    // own. Numbers outside the range are not counted. x - low may be rounded up
-    // to the next bound; low + b * width is exact.
+    // TODO 10 (histogram_range): Your own design. Numbers outside the range are
+    // not counted. x - low may be rounded up to the next bound; low + b * width
+    // is exact.
     float width = (high - low) / bin_count;
     check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * bin_count), "clearing the bins");
     if (n > 0) count_range<<<blocks_for(n), block_size>>>(in, n, low, high, width, bin_count, bins);
