@@ -64,11 +64,11 @@ static counted_gate sectors_per_element(bool stores, int offset, double most)
         stores ? "sectors stored per element" : "sectors loaded per element", {most}, "",
         stores ? "Is each element stored only once? If so: a store of a warp that begins within a "
                  "sector touches five sectors instead of four. Let every warp begin its stores at "
-                 "a sector boundary, and handle both ends one by one."
+                 "a sector boundary, and guard both ends."
                : "Is each element loaded only once, not again by a second warp? If so: a load of a "
                  "warp that begins within a sector touches five sectors instead of four. Load from "
-                 "the boundary before it, pass the floats between lanes by shuffles, and handle "
-                 "both ends one by one.",
+                 "the boundary before it, pass the floats between lanes by shuffles, and guard "
+                 "both ends.",
         [=](const counted &c) {
             return double(stores ? c.store_sectors : c.load_sectors) / (raced_sums() - offset);
         });

@@ -49,18 +49,19 @@ static __device__ void load_rows(const float *from, int n, int first, float (&x)
 {
     // TODO 3 (read_offset: sectors at offset 11): x[r] is from[first + 32 * r +
     // lane], if that exists. Each load begins at the boundary of a sector, and
-    // each sector is loaded once: the lanes pass the floats on by __shfl_sync.
+    // no warp loads a sector twice: its lanes exchange floats by __shfl_sync.
 }
 
-// A block owns block_size * per_thread elements of the result. There is room
-// for a few more, so that a warp may begin up to 7 elements earlier.
+// A block owns block_size * per_thread elements of the result. The grid has
+// room for 7 more, so that every warp may begin up to 7 elements earlier.
 static __global__ void read_elements(const float *a, const float *b, float *c, int n, int offset)
 {
     // TODO 2 (read_offset): For each of the block's i, c[i] is a[i + offset] +
     // b[i + offset], if both are inside the arrays.
     //
     // TODO 3 (read_offset: sectors at offset 11): When everything else passes:
-    // each warp adds what load_rows brings, and its stores begin at a boundary.
+    // each warp adds what load_rows brings, and its stores to c begin at the
+    // boundary of a sector.
 }
 
 void read_offset(const float *a, const float *b, float *c, int n, int offset)
@@ -71,7 +72,7 @@ void read_offset(const float *a, const float *b, float *c, int n, int offset)
     check_launch("read_elements");
 }
 
-// As for read_elements.
+// A block owns as many elements of the result as in read_elements.
 static __global__ void write_elements(const float *a, const float *b, float *c, int n, int offset)
 {
     // TODO 4 (write_offset): For each of the block's i, c[i + offset] is a[i] +
@@ -115,13 +116,14 @@ void predict(const access_pattern *patterns_host, prediction *out_host, int coun
             // case pattern_kind::contiguous: answer = {sectors, lines}; break;
 
             // TODO 7 (predict): The kinds whose lanes read neighbours have
-            // answers: contiguous, reversed, shuffled, one_address, bytes,
-            // float2_each and float4_each.
+            // their answers: contiguous, reversed, shuffled, one_address,
+            // bytes, float2_each and float4_each.
 
-            // TODO 8 (predict: far apart): So have strided and scattered.
+            // TODO 8 (predict: far apart): strided and scattered have their
+            // answers.
 
-            // TODO 8 (predict: part of a warp, and two rows): So have
-            // first_lanes, even_lanes and two_rows.
+            // TODO 8 (predict: part of a warp, and two rows): first_lanes,
+            // even_lanes and two_rows have their answers.
 
         default: // a kind without an answer yet
             break;
@@ -129,29 +131,29 @@ void predict(const access_pattern *patterns_host, prediction *out_host, int coun
     }
 }
 
-// How many such blocks are resident by one limit alone, and at most
-// limits.blocks.
+// These functions return how many such blocks one limit alone allows to be
+// resident, and at most limits.blocks.
 static int fit_by_warps(const block_needs &block, const sm_limits &limits)
 {
     int blocks = limits.blocks;
-    // TODO 9 (resident_blocks: threads and blocks): `blocks` is no more than
-    // have room for their warps.
+    // TODO 9 (resident_blocks: threads and blocks): `blocks` is the number of
+    // blocks whose warps have room, if that is less.
     return blocks;
 }
 
 static int fit_by_registers(const block_needs &block, const sm_limits &limits)
 {
     int blocks = limits.blocks;
-    // TODO 10 (resident_blocks: registers): `blocks` is no more than have their
-    // registers.
+    // TODO 10 (resident_blocks: registers): `blocks` is the number of blocks
+    // that get their registers, if that is less.
     return blocks;
 }
 
 static int fit_by_shared_memory(const block_needs &block, const sm_limits &limits)
 {
     int blocks = limits.blocks;
-    // TODO 11 (resident_blocks: shared memory): `blocks` is no more than have
-    // their shared memory.
+    // TODO 11 (resident_blocks: shared memory): `blocks` is the number of
+    // blocks that get their shared memory, if that is less.
     return blocks;
 }
 
@@ -162,16 +164,16 @@ void resident_blocks(const block_needs *blocks_host, int *resident_host, int cou
         const block_needs &block = blocks_host[i];
         int fit[] = {fit_by_warps(block, limits), fit_by_registers(block, limits),
                      fit_by_shared_memory(block, limits)};
-        // TODO 9 (resident_blocks: threads and blocks): resident_host[i] must
-        // be the smallest of these three.
+        // TODO 9 (resident_blocks: threads and blocks): resident_host[i] is the
+        // smallest of these three.
     }
 }
 
 void warps_hiding_latency(const memory_demand *demands_host, int *warps_host, int count)
 {
     for (int i = 0; i < count; ++i) {
-        // TODO 12 (warps_hiding_latency): warps_host[i] must be the smallest
-        // number of warps per SM that have as many bytes in flight as the
-        // memory delivers during its latency.
+        // TODO 12 (warps_hiding_latency): warps_host[i] is the smallest number
+        // of warps per SM that have as many bytes in flight as the memory
+        // delivers during its latency.
     }
 }

@@ -21,8 +21,8 @@ layout drift_layout()
 
 static __global__ void move_particles(float *particles, int n, float dt)
 {
-    // TODO 1 (drift): The x of each particle, in the layout you chose, has
-    // moved by its vx * dt.
+    // TODO 1 (drift): The x of each particle, in the layout you chose, is
+    // greater by its vx * dt than before.
 }
 
 void drift(float *particles, int n, float dt)
@@ -35,8 +35,8 @@ void drift(float *particles, int n, float dt)
 layout distance_all_layout()
 {
     layout mine = layout::aos;
-    // TODO 2 (distance_all): `mine` is the layout in which all distances move
-    // fewer bytes.
+    // TODO 2 (distance_all): `mine` is the layout in which the distances of all
+    // particles move fewer bytes.
     return mine;
 }
 
@@ -63,8 +63,8 @@ void distance_all(const float *particles, int n, float3 centre, float *out)
 layout distance_some_layout()
 {
     layout mine = layout::soa;
-    // TODO 3 (distance_some): `mine` is the layout in which a single particle,
-    // far from any other, moves fewer bytes.
+    // TODO 3 (distance_some): `mine` is the layout in which the distance of one
+    // particle, far from all others, moves fewer bytes.
     return mine;
 }
 
@@ -94,9 +94,9 @@ static __global__ void transpose_tiles(const float *in, float *out, int rows, in
     int row = blockIdx.x / tiles_across * tile_size;
     int col = blockIdx.x % tiles_across * tile_size;
     int x = threadIdx.x % tile_size, y = threadIdx.x / tile_size;
-    // TODO 4 (transpose): The columns of the tile are rows of `out`.
-    // Neighbouring lanes have loaded neighbours and stored neighbours, by way
-    // of shared memory, and in different banks.
+    // TODO 4 (transpose): The columns of the tile are rows of `out`. By way of
+    // shared memory, neighbouring lanes load neighbours of `in` and store
+    // neighbours of `out`; the lanes of a warp access different banks.
 }
 
 void transpose(const float *in, float *out, int rows, int cols)
@@ -111,9 +111,9 @@ void transpose(const float *in, float *out, int rows, int cols)
 // block_size particles, fewer at the end.
 static __global__ void split_particles(const float *aos, float *soa, int n)
 {
-    // TODO 5 (to_soa): `soa` has the block's particles. Neighbouring lanes have
-    // loaded neighbours and stored neighbours, by way of shared memory, and
-    // mostly in different banks.
+    // TODO 5 (to_soa): `soa` holds the block's particles. By way of shared
+    // memory, neighbouring lanes load neighbours of `aos` and store neighbours
+    // of `soa`; at most two lanes of a warp access the same bank.
 }
 
 void to_soa(const float *aos, float *soa, int n)
@@ -125,7 +125,8 @@ void to_soa(const float *aos, float *soa, int n)
 
 static __global__ void join_particles(const float *soa, float *aos, int n)
 {
-    // TODO 6 (to_aos): The same in the other direction.
+    // TODO 6 (to_aos): `aos` holds the block's particles. Lanes and banks are
+    // as in TODO 5.
 }
 
 void to_aos(const float *soa, float *aos, int n)

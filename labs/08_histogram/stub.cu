@@ -33,8 +33,8 @@ static __device__ long long share_of_thread(const int *in, int n, int i, int thr
     long long x = 0;
     // TODO 1 (sum): x is element i, if there is one.
     i += threads;
-    // TODO 4 (sum: speed): Added to x are all further elements at steps of
-    // `threads`, of which i is the first now.
+    // TODO 4 (sum: speed): x is the sum of that element and of all further ones
+    // at steps of `threads`. i is the first of these.
     return x;
 }
 
@@ -77,8 +77,8 @@ static __global__ void count_bytes(const unsigned char *in, size_t n, unsigned *
     // TODO 6 (histogram: speed, uniform): `counts` are 256 numbers of the
     // block's own, in shared memory, all of them 0 before any thread counts.
 
-    // TODO 5 (histogram): Each element has been counted once in `counts`.
-    // Several threads may add to one number at once, and n may need more than
+    // TODO 5 (histogram): Each element is counted once in `counts`. Several
+    // threads may add to one number at the same time, and n may need more than
     // 32 bits.
 
     // TODO 6 (histogram: speed, uniform): When all threads of the block have
@@ -92,13 +92,14 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
     check_launch("count_bytes");
 }
 
-// TODO 7 (histogram: speed, 90 % in one bin): In count_bytes at most two lanes
-// of a warp, on average, add to one number at once, whatever they count.
+// TODO 7 (histogram: speed, 90 % in one bin): In count_bytes on average at most
+// two lanes of a warp add to one number at the same time, whatever they count.
 // TODO 7 (histogram: speed, one bin): It is the same kernel.
 // TODO 7 (histogram: speed, an image): It is the same kernel.
 //
-// TODO 11 (histogram: speed, uniform): When everything passes, for the clock:
-// count_bytes has more bytes in flight, 16 in a load where `in` allows it.
+// TODO 11 (histogram: speed, uniform): When everything else passes: each load
+// of count_bytes brings 16 bytes, where `in` allows it, so that more of them
+// are in flight. Only the clock sees that.
 
 // A block counts a tile; `across` tiles stand side by side.
 static __global__ void count_tiles(const unsigned char *image, int width, int height, int tile,
@@ -106,8 +107,8 @@ static __global__ void count_tiles(const unsigned char *image, int width, int he
 {
     int left = 0, top = 0, columns = 0, rows = 0;
     // TODO 8 (histogram_tiles): Tile blockIdx.x begins in column `left` and row
-    // `top` of the image, and has so many columns and rows; at the right and at
-    // the bottom edge there may be fewer than `tile`.
+    // `top` of the image. It has `columns` columns and `rows` rows, which may
+    // be fewer than `tile` at the right and the bottom edge.
     //
     // TODO 9 (histogram_tiles): The tile's 256 bins say how often each value
     // occurs in it. They are this block's alone, so nothing is added to them.
@@ -123,7 +124,7 @@ void histogram_tiles(const unsigned char *image, int width, int height, int tile
 
 void histogram_range(const float *in, int n, float low, float high, int bin_count, unsigned *bins)
 {
-    // TODO 10 (histogram_range): Your own design. There are two new questions:
-    // which numbers count, and in which bin? x - low may be rounded up to the
-    // next bound; low + b * width is exact.
+    // TODO 10 (histogram_range): Your own design. Numbers outside the range are
+    // not counted. x - low may be rounded up to the next bound; low + b * width
+    // is exact.
 }

@@ -41,11 +41,12 @@ static __global__ void add_and_work(const float *a, const float *b, float *c, in
 static int piece_of(int n)
 {
     int piece = n;
-    // TODO 4 (add_pipelined: speed): The arrays have at least as many pieces as
-    // there are streams.
+    // TODO 4 (add_pipelined: speed): Long arrays are cut into at least as many
+    // pieces as there are streams.
     //
-    // TODO 5 (add_pipelined: speed): The first copy in and the last copy out
-    // are short, but queueing a piece takes less time than copying it.
+    // TODO 5 (add_pipelined: speed): Pieces are so short that the first copy in
+    // and the last copy out hardly count, but long enough that queueing a piece
+    // takes less time than copying it.
     return piece;
 }
 
@@ -59,8 +60,8 @@ void add_pipelined(const float *a_host, const float *b_host, float *c_host, int 
         float *a = static_cast<float *>(scratch) + 3 * size_t(slot) * piece;
         float *b = a + piece, *c = b + piece;
         int count = piece;
-        // TODO 4 (add_pipelined: speed): `count` is right for the last piece,
-        // too.
+        // TODO 4 (add_pipelined: speed): `count` is the number of elements of
+        // this piece. The last piece may have fewer than `piece`.
 
         // TODO 2 (add_pipelined): The piece that begins at `first` is copied to
         // a and b, the kernel computes c, and c is copied to its place in
@@ -73,7 +74,8 @@ void add_pipelined(const float *a_host, const float *b_host, float *c_host, int 
 size_t merge_images_scratch(int width, int height, int count)
 {
     size_t bytes = 0;
-    // TODO 6 (merge_images): These are the bytes of the slots that you need.
+    // TODO 6 (merge_images): `bytes` is the size of the scratch memory that
+    // merge_images uses.
     return bytes;
 }
 

@@ -1,4 +1,4 @@
-// Lab 02, rung 2: each thread has several elements on their way at a time.
+// Lab 02, rung 2: each thread has several elements in flight.
 //
 // Unchanged: read_offset, write_offset, predict, resident_blocks, warps_hiding_latency.
 #include "../check.hpp"

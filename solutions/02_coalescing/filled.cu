@@ -63,8 +63,8 @@ static __device__ void load_rows(const float *from, int n, int first, float (&x)
         x[r] = __shfl_sync(0xffffffff, lane < shift ? row[r + 1] : row[r], (lane + shift) % 32);
 }
 
-// A block owns block_size * per_thread elements of the result. There is room
-// for a few more, so that a warp may begin up to 7 elements earlier.
+// A block owns block_size * per_thread elements of the result. The grid has
+// room for 7 more, so that every warp may begin up to 7 elements earlier.
 static __global__ void read_elements(const float *a, const float *b, float *c, int n, int offset)
 {
     // TODO 2 (read_offset): For each of the block's i, c[i] is a[i + offset] +
@@ -77,7 +77,8 @@ static __global__ void read_elements(const float *a, const float *b, float *c, i
     }
 #else
     // TODO 3 (read_offset: sectors at offset 11): When everything else passes:
-    // each warp adds what load_rows brings, and its stores begin at a boundary.
+    // each warp adds what load_rows brings, and its stores to c begin at the
+    // boundary of a sector.
     int warp = (blockIdx.x * block_size + threadIdx.x) / 32, lane = threadIdx.x % 32;
     int first = warp * 32 * per_thread - behind_boundary(c);
     float x[per_thread], y[per_thread];
@@ -98,7 +99,7 @@ void read_offset(const float *a, const float *b, float *c, int n, int offset)
     check_launch("read_elements");
 }
 
-// As for read_elements.
+// A block owns as many elements of the result as in read_elements.
 static __global__ void write_elements(const float *a, const float *b, float *c, int n, int offset)
 {
     // TODO 4 (write_offset): For each of the block's i, c[i + offset] is a[i] +
@@ -171,8 +172,8 @@ void predict(const access_pattern *patterns_host, prediction *out_host, int coun
             // case pattern_kind::contiguous: answer = {sectors, lines}; break;
 
             // TODO 7 (predict): The kinds whose lanes read neighbours have
-            // answers: contiguous, reversed, shuffled, one_address, bytes,
-            // float2_each and float4_each.
+            // their answers: contiguous, reversed, shuffled, one_address,
+            // bytes, float2_each and float4_each.
         case pattern_kind::contiguous:
         case pattern_kind::reversed:
         case pattern_kind::shuffled:
@@ -191,7 +192,8 @@ void predict(const access_pattern *patterns_host, prediction *out_host, int coun
             answer = {pieces(16 * p, 512, 32), pieces(16 * p, 512, 128)};
             break;
 
-            // TODO 8 (predict: far apart): So have strided and scattered.
+            // TODO 8 (predict: far apart): strided and scattered have their
+            // answers.
         // A stride within a piece skips none of them; a longer one touches a piece a lane.
         case pattern_kind::strided:
             answer = {4 * p <= 32 ? pieces(0, 31 * 4 * p + 4, 32) : 32,
@@ -201,8 +203,8 @@ void predict(const access_pattern *patterns_host, prediction *out_host, int coun
             answer = {32, 32};
             break;
 
-            // TODO 8 (predict: part of a warp, and two rows): So have
-            // first_lanes, even_lanes and two_rows.
+            // TODO 8 (predict: part of a warp, and two rows): first_lanes,
+            // even_lanes and two_rows have their answers.
         case pattern_kind::first_lanes:
             answer = {pieces(0, 4 * p, 32), pieces(0, 4 * p, 128)};
             break;
@@ -221,8 +223,8 @@ void predict(const access_pattern *patterns_host, prediction *out_host, int coun
     }
 }
 
-// How many such blocks are resident by one limit alone, and at most
-// limits.blocks.
+// These functions return how many such blocks one limit alone allows to be
+// resident, and at most limits.blocks.
 static int fit_by_warps(const block_needs &block, const sm_limits &limits)
 {
     int blocks = limits.blocks;

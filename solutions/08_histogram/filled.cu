@@ -36,8 +36,8 @@ static __device__ long long share_of_thread(const int *in, int n, int i, int thr
     // TODO 1 (sum): x is element i, if there is one.
     if (i < n) x = in[i];
     i += threads;
-    // TODO 4 (sum: speed): Added to x are all further elements at steps of
-    // `threads`, of which i is the first now.
+    // TODO 4 (sum: speed): x is the sum of that element and of all further ones
+    // at steps of `threads`. i is the first of these.
     for (; i < n; i += threads) x += in[i];
     return x;
 }
@@ -102,8 +102,8 @@ static __global__ void count_bytes(const unsigned char *in, size_t n, unsigned *
     __syncthreads();
     counts = own;
 
-    // TODO 5 (histogram): Each element has been counted once in `counts`.
-    // Several threads may add to one number at once, and n may need more than
+    // TODO 5 (histogram): Each element is counted once in `counts`. Several
+    // threads may add to one number at the same time, and n may need more than
     // 32 bits.
     size_t threads = size_t(gridDim.x) * block_size;
     for (size_t i = blockIdx.x * block_size + threadIdx.x; i < n; i += threads)
@@ -132,13 +132,14 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
     check_launch("count_bytes");
 }
 
-// TODO 7 (histogram: speed, 90 % in one bin): In count_bytes at most two lanes
-// of a warp, on average, add to one number at once, whatever they count.
+// TODO 7 (histogram: speed, 90 % in one bin): In count_bytes on average at most
+// two lanes of a warp add to one number at the same time, whatever they count.
 // TODO 7 (histogram: speed, one bin): It is the same kernel.
 // TODO 7 (histogram: speed, an image): It is the same kernel.
 //
-// TODO 11 (histogram: speed, uniform): When everything passes, for the clock:
-// count_bytes has more bytes in flight, 16 in a load where `in` allows it.
+// TODO 11 (histogram: speed, uniform): When everything else passes: each load
+// of count_bytes brings 16 bytes, where `in` allows it, so that more of them
+// are in flight. Only the clock sees that.
 
 // A block counts a tile; `across` tiles stand side by side.
 static __global__ void count_tiles(const unsigned char *image, int width, int height, int tile,
@@ -146,8 +147,8 @@ static __global__ void count_tiles(const unsigned char *image, int width, int he
 {
     int left = 0, top = 0, columns = 0, rows = 0;
     // TODO 8 (histogram_tiles): Tile blockIdx.x begins in column `left` and row
-    // `top` of the image, and has so many columns and rows; at the right and at
-    // the bottom edge there may be fewer than `tile`.
+    // `top` of the image. It has `columns` columns and `rows` rows, which may
+    // be fewer than `tile` at the right and the bottom edge.
     left = blockIdx.x % across * tile, top = blockIdx.x / across * tile;
     columns = min(tile, width - left), rows = min(tile, height - top);
 
@@ -193,9 +194,9 @@ static __global__ void count_range(const float *in, int n, float low, float high
 
 void histogram_range(const float *in, int n, float low, float high, int bin_count, unsigned *bins)
 {
-    // TODO 10 (histogram_range): Your own design. There are two new questions:
-    // which numbers count, and in which bin? x - low may be rounded up to the
-    // next bound; low + b * width is exact.
+    // TODO 10 (histogram_range): Your own design. Numbers outside the range are
+    // not counted. x - low may be rounded up to the next bound; low + b * width
+    // is exact.
     float width = (high - low) / bin_count;
     check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * bin_count), "clearing the bins");
     if (n > 0) count_range<<<blocks_for(n), block_size>>>(in, n, low, high, width, bin_count, bins);

@@ -44,11 +44,12 @@ static __global__ void add_and_work(const float *a, const float *b, float *c, in
 static int piece_of(int n)
 {
     int piece = n;
-    // TODO 4 (add_pipelined: speed): The arrays have at least as many pieces as
-    // there are streams.
+    // TODO 4 (add_pipelined: speed): Long arrays are cut into at least as many
+    // pieces as there are streams.
     piece = (n + stream_count - 1) / stream_count;
-    // TODO 5 (add_pipelined: speed): The first copy in and the last copy out
-    // are short, but queueing a piece takes less time than copying it.
+    // TODO 5 (add_pipelined: speed): Pieces are so short that the first copy in
+    // and the last copy out hardly count, but long enough that queueing a piece
+    // takes less time than copying it.
     piece = std::max((n + 31) / 32, 4096);
     return piece;
 }
@@ -63,8 +64,8 @@ void add_pipelined(const float *a_host, const float *b_host, float *c_host, int 
         float *a = static_cast<float *>(scratch) + 3 * size_t(slot) * piece;
         float *b = a + piece, *c = b + piece;
         int count = piece;
-        // TODO 4 (add_pipelined: speed): `count` is right for the last piece,
-        // too.
+        // TODO 4 (add_pipelined: speed): `count` is the number of elements of
+        // this piece. The last piece may have fewer than `piece`.
         count = std::min(piece, n - first);
 
         // TODO 2 (add_pipelined): The piece that begins at `first` is copied to
@@ -95,7 +96,8 @@ static __global__ void merge(const unsigned char *first, const unsigned char *se
 size_t merge_images_scratch(int width, int height, int count)
 {
     size_t bytes = 0;
-    // TODO 6 (merge_images): These are the bytes of the slots that you need.
+    // TODO 6 (merge_images): `bytes` is the size of the scratch memory that
+    // merge_images uses.
     bytes = 3 * size_t(stream_count) * width * height; // for one image of each kind per stream
     return bytes;
 }
