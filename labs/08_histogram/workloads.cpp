@@ -402,10 +402,12 @@ static speed_gates gates_of_sum(std::size_t elements, counted_gate first)
 
 speed_gates few_atomics()
 {
+    // One atomic per warp is enough; the last warp has fewer than 32 elements.
+    constexpr double warps = counted_ints / 32 + 1;
     return gates_of_sum(
         counted_ints,
         per_element(
-            "global atomics per element", 1.0 / 32, counted_ints,
+            "global atomics per element", warps / counted_ints, counted_ints,
             "All atomics on one address wait for each other. Let the threads of a block add "
             "up their shares of the sum, and one of them add the result to `*out`.",
             [](const counted &c) { return double(c.global_atomics); }));
@@ -478,12 +480,13 @@ speed_gates fast_bytes(spread how)
     const std::size_t n = bytes_to_count();
     speed_gates gates = counting(20, {0.12, 0.35, 0}, n, 1);
     gates.naive_share = share_of_naive(n);
-    if (how != spread::uniform)
-        gates.counted.push_back(
-            at_most("lanes of an atomic on one address", {0, 0, 2}, "", "", [](const counted &c) {
-                return c.atomic_requests ? double(c.atomic_same_address) / double(c.atomic_requests)
-                                         : 1;
-            }));
+    if (how == spread::uniform) return gates;
+    gates.counted.front().about = "histogram: speed, uniform"; // what the skewed cases need first
+    gates.counted.push_back(
+        at_most("lanes of an atomic on one address", {0, 0, 2}, "", "", [](const counted &c) {
+            return c.atomic_requests ? double(c.atomic_same_address) / double(c.atomic_requests)
+                                     : 1;
+        }));
     return gates;
 }
 

@@ -13,8 +13,8 @@
 constexpr int block_size = 256;
 constexpr int blocks_per_sm = 8;
 
-// As many blocks as the device runs at a time, but no more than needed for one
-// element per thread.
+// Eight blocks per multiprocessor, but no more than needed for one element per
+// thread.
 static int blocks_for(size_t elements)
 {
     int sms = 0;
