@@ -15,6 +15,8 @@ constexpr unsigned all_lanes = 0xffffffff;
 
 // TODO 9 (radix_sort: speed): There must be half as many passes; only the width
 // of a digit changes. Predict the bytes per key before you grade.
+// TODO 9 (radix_sort_pairs: speed): The passes are the same.
+// TODO 9 (radix_sort_floats: speed): The passes are the same.
 constexpr int digit_bits = 4;
 constexpr int digits = 1 << digit_bits, passes = 32 / digit_bits;
 
@@ -152,6 +154,8 @@ static __global__ void place_tiles(arrays a, int n, pass p)
 // TODO 11 (radix_sort: speed): A pass must have one launch. The totals do not
 // depend on the order of the keys: those of all passes must be there before the
 // first.
+// TODO 11 (radix_sort_pairs: speed): The passes are the same.
+// TODO 11 (radix_sort_floats: speed): The passes are the same.
 //
 // TODO 12 (radix_sort: speed, by the clock): Neighbouring lanes must store to
 // neighbouring places: the block sorts its tile in shared memory first.
