@@ -5,7 +5,8 @@
 // digits of its tile; the counts of all tiles are scanned; then every block
 // knows where its keys go. TODOs 9 to 11 leave fewer passes and fewer kernels.
 //
-// This is the stub with lines added and none changed.
+// This is the stub with lines added and none changed. TODO 12 is not done: only
+// the clock sees it.
 // Points: 40
 #ifndef DONE
 #define DONE 12 // the TODOs that are done; `check --todos` sets it
@@ -173,9 +174,10 @@ struct arrays {
 };
 
 // TODO 10 (radix_sort: launches)
-// Tells the other tiles how many keys of this thread's digit tile t has, and returns how many the
-// tiles before it have. A tile's state is 0 until it is known, its own count, or the count of it
-// and all before it.
+// Publishes tile t's count of this thread's digit, and returns the exclusive prefix, which it finds
+// by looking back. A state is 0 (invalid), an aggregate or an inclusive prefix; it is in one word
+// with its count, so no fence is needed. The prefix of 2^30 that the last tile may have is not
+// read.
 static __device__ int look_back(pass p, int t, int of_tile)
 {
     constexpr unsigned aggregate = 1u << 30, prefix = 2u << 30;
