@@ -2,8 +2,9 @@
 // must do: lab.hpp. The lesson: handouts/04_tiled_matmul.md. Stuck at a TODO:
 // ./workbook hint 04.
 //
-// You write the launches, too, each followed by check_launch("NAME"): one thread
-// per element of the result, one block per square of them.
+// You write the launches, too, each followed by check_launch("NAME"): up to
+// TODO 4 with one thread per element of the result, and one block per square of
+// them.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -21,24 +22,25 @@ static __global__ void multiply_square_tiles(const float *M, const float *N, flo
     //
     // TODO 2 (matmul_square: loads from global memory): A block must load each
     // element that it needs once, a tile of each matrix at a time, into shared
-    // memory. All of a tile is there before a thread reads it.
+    // memory: complete before any thread reads it, unchanged until all have.
 }
 
 void matmul_square(const float *M, const float *N, float *P, int width)
 {
-    // TODO 1 (matmul_square): multiply_square_tiles must run once per element of
-    // P. An empty matrix has no launch.
+    // TODO 1 (matmul_square): multiply_square_tiles must run once per element
+    // of P. An empty matrix has no launch.
     //
-    // TODO 5 (matmul_square: speed): multiply_tiles must serve here, too.
+    // TODO 5 (matmul_square: speed): matmul must do the work, so that its
+    // kernel serves here, too.
 }
 
 // Any size: tiles hang over the right and the lower edge of every matrix.
 static __global__ void multiply_tiles(float alpha, const float *A, const float *B, float beta,
                                       float *C, int j, int k, int l)
 {
-    // TODO 3 (matmul): As in TODO 2, each element of C must be its sum (alpha is
-    // 1 and beta 0). The part of a tile outside its matrix holds zeros, and every
-    // thread loads and waits, even without an element of C.
+    // TODO 3 (matmul): As in TODO 2, each element of C must be its sum (alpha
+    // is 1 and beta 0). The part of a tile outside its matrix must hold zeros;
+    // every thread must load and wait, even one without an element of C.
     //
     // When everything else passes, all three functions can become faster.
     //
@@ -46,9 +48,9 @@ static __global__ void multiply_tiles(float alpha, const float *A, const float *
     // C, so that an element of B, once in a register, serves 8 sums.
     // TODO 5 (sgemm: speed): It is the same kernel.
     //
-    // TODO 6 (matmul: speed): Each thread must have 8 x 8 elements of C, so that
-    // 16 elements, once in registers, serve 64 sums. Its hints tell what else
-    // the clock sees.
+    // TODO 6 (matmul: speed): Each thread must have 8 x 8 elements of C, so
+    // that 16 elements, once in registers, serve 64 sums. The hints say what
+    // else saves time.
     // TODO 6 (sgemm: speed): It is the same kernel.
     // TODO 6 (matmul_square: speed): It is the same kernel.
 }
@@ -60,6 +62,6 @@ void matmul(const float *M, const float *N, float *P, int j, int k, int l)
 
 void sgemm(float alpha, const float *A, const float *B, float beta, float *C, int j, int k, int l)
 {
-    // TODO 4 (sgemm): Your own design. When matmul is right, little remains to be
-    // done.
+    // TODO 4 (sgemm): Your own design. When matmul is right, little remains to
+    // be done.
 }

@@ -13,8 +13,10 @@ constexpr int block_size = 256, warps = block_size / 32;
 constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = block_size * per_thread;
 constexpr unsigned all_lanes = 0xffffffff;
 
-// TODO 9 (radix_sort: speed): There are half as many passes. Predict the bytes
-// per key before you grade: only the digits' width changes.
+// TODO 9 (radix_sort: speed): There must be half as many passes; only the width
+// of a digit changes. Predict the bytes per key before you grade.
+// TODO 9 (radix_sort_pairs: speed): The passes are the same.
+// TODO 9 (radix_sort_floats: speed): The passes are the same.
 constexpr int digit_bits = 4;
 constexpr int digits = 1 << digit_bits, passes = 32 / digit_bits;
 
@@ -28,18 +30,19 @@ static __device__ unsigned lanes_below() { return (1u << lane()) - 1; }
 // One warp per run.
 static __global__ void sort_runs(unsigned *keys, int n)
 {
-    // TODO 1 (sort_warps): Each run is sorted: a lane has learned by votes,
+    // TODO 1 (sort_warps): Each run must be sorted: a lane learns by votes,
     // __ballot_sync, which lanes' keys go before its own. Lanes without a key
-    // vote, too. __syncwarp() separates all loads from the first store.
+    // must vote, too, and all lanes must have loaded before one stores.
 }
 
 void sort_warps(unsigned *keys, int n)
 {
-    // TODO 1 (sort_warps): sort_runs has been launched, unless there are no keys.
+    // TODO 1 (sort_warps): sort_runs must run, unless there are no keys.
 }
 
 // Returns the exclusive prefix sum of x in the block, and the sum over all
-// threads. All threads of the block must call it.
+// threads. All threads of the block must call it: whole warps, and at most
+// block_size threads.
 struct block_sums {
     int before, all;
 };
@@ -62,8 +65,8 @@ static __device__ block_sums add_up(int x)
     return sums;
 }
 
-// The digit that a pass sorts by, and the pass's numbers in scratch. `counts` is
-// a matrix: one row per digit, one column per tile.
+// The digit that a pass sorts by, and the pass's numbers in scratch. `counts`
+// is a matrix: one row per digit, one column per tile.
 struct pass {
     int shift;   // of the digit's lowest bit
     bool floats; // keys are the bits of floats
@@ -74,13 +77,13 @@ struct pass {
 
 static __device__ int digit_of(unsigned key, pass p)
 {
-    // TODO 8 (radix_sort_floats): If keys are floats, the order of `key` as an
-    // unsigned number is that of the floats, because some bits have been flipped.
+    // TODO 8 (radix_sort_floats): If keys are floats, bits of `key` must be
+    // flipped so that its order as an unsigned number is that of the floats.
     return key >> p.shift & (digits - 1);
 }
 
-// Returns this lane's first element of tile t. The others are 32, 64, ... further
-// on: a warp has per_thread rows of 32 neighbours, one below the other.
+// Returns this lane's first element of tile t. The others are 32, 64, ...
+// further on: a warp has per_thread rows of 32 neighbours, one below the other.
 static __device__ int first_element(int t)
 {
     return t * tile + threadIdx.x / 32 * per_warp + lane();
@@ -90,16 +93,16 @@ static __device__ int first_element(int t)
 static __global__ void count_tiles(const unsigned *keys, int n, pass p)
 {
     // TODO 2 (radix_sort): Column blockIdx.x of p.counts, which has gridDim.x
-    // columns, holds how many keys of the tile have each digit.
+    // columns, must hold how many keys of the tile have each digit.
 }
 
 // One block per digit scans its row.
 static __global__ void scan_counts(int tiles, pass p)
 {
     int *row = p.counts + blockIdx.x * tiles;
-    // TODO 6 (radix_sort): Each count is the sum of those before it in the row, and
-    // the digit's total that of the whole row, however many tiles there are. So far
-    // this is right for a single tile.
+    // TODO 6 (radix_sort): Each count must become the sum of those before it in
+    // the row, and the digit's total the sum of the whole row, however many
+    // tiles there are. The line below is right for a single tile.
     if (threadIdx.x == 0) p.totals[blockIdx.x] = row[0], row[0] = 0;
 }
 
@@ -107,8 +110,8 @@ static __global__ void scan_counts(int tiles, pass p)
 static __device__ unsigned peers_of(int digit)
 {
     unsigned peers = all_lanes;
-    // TODO 3 (radix_sort): Only those lanes are left whose digits agree with this
-    // lane's in every bit, as votes have told.
+    // TODO 3 (radix_sort): Only the lanes whose digits agree with this lane's
+    // in every bit may be left. Votes find them.
     return peers;
 }
 
@@ -127,8 +130,8 @@ static __global__ void place_tiles(arrays a, int n, pass p)
     int d = threadIdx.x; // the digit that this thread looks after
     for (int w = 0; w < warps && d < digits; ++w) next[w][d] = 0;
     __syncthreads();
-    // TODO 5 (radix_sort): next[w][d] is how many keys of digit d the tile's warps
-    // before w have. So far this is right for the first warp.
+    // TODO 5 (radix_sort): next[w][d] must be how many keys of digit d the
+    // tile's warps before w have. So far this is right for the first warp.
 
     // The first of them goes behind all keys with a smaller digit, and behind
     // those of its digit in earlier tiles.
@@ -138,21 +141,24 @@ static __global__ void place_tiles(arrays a, int n, pass p)
     __syncthreads();
     for (int k = 0; k < per_thread; ++k) {
         int i = first_element(t) + 32 * k;
-        // TODO 4 (radix_sort): Key i, if there is one, is at its place in a.keys_to:
-        // `next` of its digit plus the peers in lower lanes. Once all lanes have
-        // read it, `next` has moved on by the number of peers.
+        // TODO 4 (radix_sort): Key i, if there is one, must go to its place in
+        // a.keys_to: `next` of its digit plus its peers in lower lanes. When all
+        // lanes have read `next`, it must grow by the number of peers.
     }
 }
 
-// TODO 10 (radix_sort: launches): A pass has two launches at most. place_tiles
-// finds by looking back at the states of earlier tiles (lab 06) how many keys of
-// each digit they have; the other kernel counts the totals, and no tile's counts.
+// TODO 10 (radix_sort: launches): A pass must have at most two launches.
+// place_tiles finds by looking back at the states of earlier tiles (lab 06) how
+// many keys of each digit they have; the other kernel counts the totals alone.
 //
-// TODO 11 (radix_sort: speed): A pass has one launch. The totals do not depend on
-// the order of the keys: those of all passes have been counted before the first.
+// TODO 11 (radix_sort: speed): A pass must have one launch. The totals do not
+// depend on the order of the keys: those of all passes must be there before the
+// first.
+// TODO 11 (radix_sort_pairs: speed): The passes are the same.
+// TODO 11 (radix_sort_floats: speed): The passes are the same.
 //
-// TODO 12 (radix_sort: speed, by the clock): Neighbouring lanes store to
-// neighbouring places, because the block has sorted its tile in shared memory.
+// TODO 12 (radix_sort: speed, by the clock): Neighbouring lanes must store to
+// neighbouring places: the block sorts its tile in shared memory first.
 
 // In ints: the totals of all passes, the tiles taken by each, and one matrix of
 // counts, which all passes use.
@@ -170,10 +176,9 @@ static void sort(unsigned *keys, unsigned *values, int n, void *scratch, bool fl
     for (int k = 0; k < passes; ++k) {
         arrays a = k % 2 == 0 ? there : back;
         pass p{k * digit_bits, floats, counts, totals + k * digits, taken + k};
-        // TODO 2 (radix_sort): count_tiles has been launched, unless there are no
-        // keys.
+        // TODO 2 (radix_sort): count_tiles must run, unless there are no keys.
         //
-        // TODO 4 (radix_sort): So have scan_counts and place_tiles.
+        // TODO 4 (radix_sort): scan_counts and place_tiles must run after it.
     }
 }
 

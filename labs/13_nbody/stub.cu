@@ -2,8 +2,8 @@
 // must do: lab.hpp. The lesson: handouts/13_nbody.md. Stuck at a TODO:
 // ./workbook hint 13.
 //
-// You write the launches, too, each followed by check_launch("NAME"): first with
-// one thread per body, and the grid rounded up.
+// You write the launches, too, each followed by check_launch("NAME"): first
+// with one thread per body, and the grid rounded up.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -28,8 +28,8 @@ static __device__ void add_pull(float3 &sum, float4 at, float4 other, float soft
     // TODO 2 (accelerations): `sum` must have grown by the other's term in the
     // formula of lab.hpp.
     //
-    // TODO 5 (accelerations: speed): When everything else passes: there must be
-    // no exact root and no division.
+    // TODO 5 (accelerations: speed): When everything else passes, no exact root
+    // and no division may be left.
     // TODO 5 (step: speed): It is the same function.
 }
 
@@ -42,15 +42,15 @@ static __global__ void attract(const float4 *points, float4 *out, int n, float s
     // TODO 3 (accelerations: loads from global memory): A block must load each
     // point once, one tile of block_size points at a time, into shared memory.
     //
-    // TODO 6 (accelerations: speed): When everything else passes: each thread
-    // must have four bodies, and each point that it reads serve all four. Its
-    // hints tell what then becomes of the blocks.
+    // TODO 6 (accelerations: speed): When everything else passes, each thread
+    // must have four bodies, and each point that it reads must serve all four.
+    // The hints say what that means for the number of blocks.
     // TODO 6 (step: speed): It is the same kernel.
 }
 
 static void attract_all(const float4 *points, float4 *out, int n, float softening)
 {
-    // TODO 2 (accelerations): `attract` must run.
+    // TODO 2 (accelerations): `attract` must run, with one thread per point.
 }
 
 // The packed bodies.
@@ -59,8 +59,8 @@ size_t accelerations_scratch(int n) { return sizeof(float4) * n; }
 void accelerations(const body *bodies, float4 *out, int n, float softening, void *scratch)
 {
     float4 *points = static_cast<float4 *>(scratch);
-    // TODO 1 (accelerations): `points` must be packed, and attract_all be called.
-    // Without bodies there is no launch.
+    // TODO 1 (accelerations): `points` must be packed, and attract_all be
+    // called. Without bodies there is no launch.
 }
 
 // The accelerations.

@@ -1,6 +1,6 @@
 // Lab 10, rung 4: one sweep per digit (Adinets and Merrill, Onesweep, 2022). How often each digit
 // occurs does not depend on the order of the keys, so one kernel counts for all passes; and a tile
-// learns the counts of the tiles before it by looking back at their states (lab 07). Each key is
+// learns the counts of the tiles before it by looking back at their states (lab 06). Each key is
 // read once per pass.
 //
 // Unchanged: sort_warps.

@@ -1,11 +1,12 @@
 // Lab 10, radix sort: the file to edit. What each function must do: lab.hpp.
-// The lesson: handouts/10_radix_sort.md. Stuck at a TODO: hints.md.
+// The lesson: handouts/10_radix_sort.md. Stuck at a TODO: ./workbook hint 10.
 //
 // One pass per digit, first with three kernels per pass: each block counts the
 // digits of its tile; the counts of all tiles are scanned; then every block
 // knows where its keys go. TODOs 9 to 11 leave fewer passes and fewer kernels.
 //
-// This is the stub with lines added and none changed.
+// This is the stub with lines added and none changed. TODO 12 is not done: only
+// the clock sees it.
 // Points: 40
 #ifndef DONE
 #define DONE 12 // the TODOs that are done; `check --todos` sets it
@@ -19,8 +20,10 @@ constexpr int block_size = 256, warps = block_size / 32;
 constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = block_size * per_thread;
 constexpr unsigned all_lanes = 0xffffffff;
 
-// TODO 9 (radix_sort: speed): There are half as many passes. Predict the bytes
-// per key before you grade: only the digits' width changes.
+// TODO 9 (radix_sort: speed): There must be half as many passes; only the width
+// of a digit changes. Predict the bytes per key before you grade.
+// TODO 9 (radix_sort_pairs: speed): The passes are the same.
+// TODO 9 (radix_sort_floats: speed): The passes are the same.
 #if DONE < 9
 constexpr int digit_bits = 4;
 #else
@@ -38,9 +41,9 @@ static __device__ unsigned lanes_below() { return (1u << lane()) - 1; }
 // One warp per run.
 static __global__ void sort_runs(unsigned *keys, int n)
 {
-    // TODO 1 (sort_warps): Each run is sorted: a lane has learned by votes,
+    // TODO 1 (sort_warps): Each run must be sorted: a lane learns by votes,
     // __ballot_sync, which lanes' keys go before its own. Lanes without a key
-    // vote, too. __syncwarp() separates all loads from the first store.
+    // must vote, too, and all lanes must have loaded before one stores.
     int i = blockIdx.x * block_size + threadIdx.x;
     unsigned key = i < n ? keys[i] : 0xffffffff, before = lanes_below();
     for (int bit = 0; bit < 32; ++bit) {
@@ -54,13 +57,14 @@ static __global__ void sort_runs(unsigned *keys, int n)
 
 void sort_warps(unsigned *keys, int n)
 {
-    // TODO 1 (sort_warps): sort_runs has been launched, unless there are no keys.
+    // TODO 1 (sort_warps): sort_runs must run, unless there are no keys.
     if (n > 0) sort_runs<<<blocks_for(n, block_size), block_size>>>(keys, n);
     check_launch("sort_runs");
 }
 
 // Returns the exclusive prefix sum of x in the block, and the sum over all
-// threads. All threads of the block must call it.
+// threads. All threads of the block must call it: whole warps, and at most
+// block_size threads.
 struct block_sums {
     int before, all;
 };
@@ -83,8 +87,8 @@ static __device__ block_sums add_up(int x)
     return sums;
 }
 
-// The digit that a pass sorts by, and the pass's numbers in scratch. `counts` is
-// a matrix: one row per digit, one column per tile.
+// The digit that a pass sorts by, and the pass's numbers in scratch. `counts`
+// is a matrix: one row per digit, one column per tile.
 struct pass {
     int shift;   // of the digit's lowest bit
     bool floats; // keys are the bits of floats
@@ -95,14 +99,14 @@ struct pass {
 
 static __device__ int digit_of(unsigned key, pass p)
 {
-    // TODO 8 (radix_sort_floats): If keys are floats, the order of `key` as an
-    // unsigned number is that of the floats, because some bits have been flipped.
+    // TODO 8 (radix_sort_floats): If keys are floats, bits of `key` must be
+    // flipped so that its order as an unsigned number is that of the floats.
     if (p.floats) key ^= key >> 31 ? 0xffffffff : 0x80000000;
     return key >> p.shift & (digits - 1);
 }
 
-// Returns this lane's first element of tile t. The others are 32, 64, ... further
-// on: a warp has per_thread rows of 32 neighbours, one below the other.
+// Returns this lane's first element of tile t. The others are 32, 64, ...
+// further on: a warp has per_thread rows of 32 neighbours, one below the other.
 static __device__ int first_element(int t)
 {
     return t * tile + threadIdx.x / 32 * per_warp + lane();
@@ -112,7 +116,7 @@ static __device__ int first_element(int t)
 static __global__ void count_tiles(const unsigned *keys, int n, pass p)
 {
     // TODO 2 (radix_sort): Column blockIdx.x of p.counts, which has gridDim.x
-    // columns, holds how many keys of the tile have each digit.
+    // columns, must hold how many keys of the tile have each digit.
     __shared__ int here[digits];
     if (threadIdx.x < digits) here[threadIdx.x] = 0;
     __syncthreads();
@@ -132,9 +136,9 @@ static __global__ void count_tiles(const unsigned *keys, int n, pass p)
 static __global__ void scan_counts(int tiles, pass p)
 {
     int *row = p.counts + blockIdx.x * tiles;
-    // TODO 6 (radix_sort): Each count is the sum of those before it in the row, and
-    // the digit's total that of the whole row, however many tiles there are. So far
-    // this is right for a single tile.
+    // TODO 6 (radix_sort): Each count must become the sum of those before it in
+    // the row, and the digit's total the sum of the whole row, however many
+    // tiles there are. The line below is right for a single tile.
 #if DONE < 6
     if (threadIdx.x == 0) p.totals[blockIdx.x] = row[0], row[0] = 0;
 #else
@@ -153,8 +157,8 @@ static __global__ void scan_counts(int tiles, pass p)
 static __device__ unsigned peers_of(int digit)
 {
     unsigned peers = all_lanes;
-    // TODO 3 (radix_sort): Only those lanes are left whose digits agree with this
-    // lane's in every bit, as votes have told.
+    // TODO 3 (radix_sort): Only the lanes whose digits agree with this lane's
+    // in every bit may be left. Votes find them.
     for (int bit = 0; bit < digit_bits; ++bit) {
         bool one = digit >> bit & 1;
         unsigned ones = __ballot_sync(all_lanes, one);
@@ -170,9 +174,10 @@ struct arrays {
 };
 
 // TODO 10 (radix_sort: launches)
-// Tells the other tiles how many keys of this thread's digit tile t has, and returns how many the
-// tiles before it have. A tile's state is 0 until it is known, its own count, or the count of it
-// and all before it.
+// Publishes tile t's count of this thread's digit, and returns the exclusive prefix, which it finds
+// by looking back. A state is 0 (invalid), an aggregate or an inclusive prefix; it is in one word
+// with its count, so no fence is needed. The prefix of 2^30 that the last tile may have is not
+// read.
 static __device__ int look_back(pass p, int t, int of_tile)
 {
     constexpr unsigned aggregate = 1u << 30, prefix = 2u << 30;
@@ -205,8 +210,8 @@ static __global__ void place_tiles(arrays a, int n, pass p)
 #endif
     for (int w = 0; w < warps && d < digits; ++w) next[w][d] = 0;
     __syncthreads();
-    // TODO 5 (radix_sort): next[w][d] is how many keys of digit d the tile's warps
-    // before w have. So far this is right for the first warp.
+    // TODO 5 (radix_sort): next[w][d] must be how many keys of digit d the
+    // tile's warps before w have. So far this is right for the first warp.
     for (int k = 0; k < per_thread; ++k) {
         int i = first_element(t) + 32 * k;
         if (i < n) atomicAdd(&next[warp][digit_of(a.keys[i], p)], 1);
@@ -231,9 +236,9 @@ static __global__ void place_tiles(arrays a, int n, pass p)
     __syncthreads();
     for (int k = 0; k < per_thread; ++k) {
         int i = first_element(t) + 32 * k;
-        // TODO 4 (radix_sort): Key i, if there is one, is at its place in a.keys_to:
-        // `next` of its digit plus the peers in lower lanes. Once all lanes have
-        // read it, `next` has moved on by the number of peers.
+        // TODO 4 (radix_sort): Key i, if there is one, must go to its place in
+        // a.keys_to: `next` of its digit plus its peers in lower lanes. When all
+        // lanes have read `next`, it must grow by the number of peers.
         unsigned key = i < n ? a.keys[i] : 0xffffffff;
         int digit = digit_of(key, p);
         unsigned peers = peers_of(digit), below = peers & lanes_below();
@@ -246,12 +251,15 @@ static __global__ void place_tiles(arrays a, int n, pass p)
     }
 }
 
-// TODO 10 (radix_sort: launches): A pass has two launches at most. place_tiles
-// finds by looking back at the states of earlier tiles (lab 06) how many keys of
-// each digit they have; the other kernel counts the totals, and no tile's counts.
+// TODO 10 (radix_sort: launches): A pass must have at most two launches.
+// place_tiles finds by looking back at the states of earlier tiles (lab 06) how
+// many keys of each digit they have; the other kernel counts the totals alone.
 //
-// TODO 11 (radix_sort: speed): A pass has one launch. The totals do not depend on
-// the order of the keys: those of all passes have been counted before the first.
+// TODO 11 (radix_sort: speed): A pass must have one launch. The totals do not
+// depend on the order of the keys: those of all passes must be there before the
+// first.
+// TODO 11 (radix_sort_pairs: speed): The passes are the same.
+// TODO 11 (radix_sort_floats: speed): The passes are the same.
 static __global__ void count_digits(const unsigned *keys, int n, bool floats, int *totals)
 {
     __shared__ int here[passes][digits];
@@ -267,8 +275,8 @@ static __global__ void count_digits(const unsigned *keys, int n, bool floats, in
         atomicAdd(&totals[i], here[0][i]);
 }
 
-// TODO 12 (radix_sort: speed, by the clock): Neighbouring lanes store to
-// neighbouring places, because the block has sorted its tile in shared memory.
+// TODO 12 (radix_sort: speed, by the clock): Neighbouring lanes must store to
+// neighbouring places: the block sorts its tile in shared memory first.
 
 // In ints: the totals of all passes, the tiles taken by each, and one matrix of
 // counts, which all passes use.
@@ -295,14 +303,13 @@ static void sort(unsigned *keys, unsigned *values, int n, void *scratch, bool fl
     for (int k = 0; k < passes; ++k) {
         arrays a = k % 2 == 0 ? there : back;
         pass p{k * digit_bits, floats, counts, totals + k * digits, taken + k};
-        // TODO 2 (radix_sort): count_tiles has been launched, unless there are no
-        // keys.
+        // TODO 2 (radix_sort): count_tiles must run, unless there are no keys.
 #if DONE < 11
         count_tiles<<<tiles, block_size>>>(a.keys, n, p);
         check_launch("count_tiles");
 #endif
 
-        // TODO 4 (radix_sort): So have scan_counts and place_tiles.
+        // TODO 4 (radix_sort): scan_counts and place_tiles must run after it.
 #if DONE < 10
         scan_counts<<<digits, block_size>>>(tiles, p);
         check_launch("scan_counts");

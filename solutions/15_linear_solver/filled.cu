@@ -36,9 +36,9 @@ static __device__ int find_pivot(const double *column, int n, int k)
     int t = threadIdx.x;
     values[t] = 0;
     rows[t] = -1;
-    // TODO 1 (eliminate_one: one equation, or a column of zeros): values[t] is
-    // the largest magnitude of rows k + t, k + t + block_size, ..., and rows[t]
-    // is its row; -1 if all of them are 0.
+    // TODO 1 (eliminate_one: one equation, or a column of zeros): values[t]
+    // must be the largest magnitude in rows k + t, k + t + block_size, ..., and
+    // rows[t] its row; -1 if all of them are 0.
     for (int i = k + t; i < n; i += block_size)
         if (fabs(column[i]) > values[t]) {
             values[t] = fabs(column[i]);
@@ -59,8 +59,8 @@ static __device__ int find_pivot(const double *column, int n, int k)
 // block call this.
 static __device__ void exchange_rows(double *column, int k, int row)
 {
-    // TODO 2 (eliminate_one: one unknown per equation): They have been
-    // exchanged once, before any thread returns.
+    // TODO 2 (eliminate_one: one unknown per equation): They must be exchanged
+    // once, before any thread returns.
     if (threadIdx.x == 0) {
         double x = column[row];
         column[row] = column[k];
@@ -77,7 +77,7 @@ static __global__ void substitute(const double *column, int k, double *y)
     double unknown = y[k] / column[k];
     __syncthreads(); // all have read y[k]
     if (threadIdx.x == 0) y[k] = unknown;
-    // TODO 3 (eliminate_one: triangles): The multiple of unknown k has been
+    // TODO 3 (eliminate_one: triangles): The multiples of unknown k must be
     // subtracted from the right-hand sides of the equations above.
     for (int i = threadIdx.x; i < k; i += block_size) y[i] -= column[i] * unknown;
 }
@@ -91,7 +91,7 @@ static __global__ void pick_pivot(double *column, int n, int k, double *message)
     if (threadIdx.x == 0) message[0] = row;
     if (row < 0) return;
     exchange_rows(column, k, row);
-    // TODO 4 (eliminate_one): The message holds the multipliers of all rows
+    // TODO 4 (eliminate_one): The message must hold the multipliers of all rows
     // below row k.
     for (int i = k + 1 + threadIdx.x; i < n; i += block_size)
         message[1 + i] = column[i] / column[k];
@@ -103,7 +103,7 @@ static __global__ void update_columns(double *columns, int n, int k, const doubl
     double *column = columns + size_t(blockIdx.x) * n;
     if (message[0] < 0) return;
     exchange_rows(column, k, int(message[0]));
-    // TODO 5 (eliminate_one): The multiples of row k have been subtracted from
+    // TODO 5 (eliminate_one): The multiples of row k must be subtracted from
     // the rows below it.
     for (int i = k + 1 + threadIdx.x; i < n; i += block_size)
         column[i] -= message[1 + i] * column[k];
@@ -181,20 +181,20 @@ int eliminate_one(const double *augmented_host, int n, double *x_host)
     for (int k = 0; k < n; ++k) {
         double *message = messages.at + k * row, pivot_row = -1;
         // TODO 1 (eliminate_one: one equation, or a column of zeros):
-        // pick_pivot runs for column k, and pivot_row is the first number of
-        // its message.
+        // pick_pivot must run for column k, and pivot_row must be the first
+        // number of its message.
         pick_pivot<<<1, block_size>>>(column(k), n, k, message);
 #if DONE < 6
         copy_numbers(&pivot_row, message, 1);
         if (pivot_row < 0) return 1;
 #endif
-        // TODO 2 (eliminate_one: one unknown per equation): update_columns runs
-        // for all columns right of column k, the right-hand side included.
+        // TODO 2 (eliminate_one: one unknown per equation): update_columns must
+        // run for all columns right of column k, the right-hand side included.
         update_columns<<<n - k, block_size>>>(column(k + 1), n, k, message);
         check_launch("a launch of eliminate_one");
-        // TODO 6 (eliminate_one: who waits): The host does not wait for each
-        // column: as long as it asks for each pivot's row, the device has
-        // nothing to do until it has seen that.
+        // TODO 6 (eliminate_one: who waits): The host must not wait for each
+        // column, for the device is idle while it does; and a singular system
+        // must be found all the same.
     }
 #else
     // TODO 7 (eliminate_one: what is loaded): By panels.
@@ -214,7 +214,7 @@ int eliminate_one(const double *augmented_host, int n, double *x_host)
         if (pivot_row < 0) return 1;
 #endif
     // TODO 1 (eliminate_one: one equation, or a column of zeros): substitute
-    // runs for each unknown, from the last to the first.
+    // must run for each unknown, from the last to the first.
     for (int k = n - 1; k >= 0; --k) substitute<<<1, block_size>>>(column(k), k, column(n));
     check_launch("substitute");
     copy_numbers(x_host, column(n), n);
@@ -296,8 +296,8 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
         use(owner);
         pick_pivot<<<1, block_size, 0, streams[owner].at>>>(deals[owner].own(j / devices), n, j,
                                                             message(owner));
-        // TODO 8 (eliminate): All other members have the message, n + 1
-        // numbers, and no stream goes on without it. The host does not wait.
+        // TODO 8 (eliminate): All other members must get the message, n + 1
+        // numbers, and no stream may go on without it. The host must not wait.
         for (int k = 0; k < devices; ++k)
             if (k != owner) send(message(k), k, message(owner), owner, n + 1, streams[owner]);
         streams[owner].record();
@@ -379,16 +379,16 @@ static int substitute_back(dealt_columns &all, double *x_host)
 int eliminate_ranks(const double *augmented_host, int n, double *x_host)
 {
     int ranks = 0, rank = 0;
-    // TODO 9 (eliminate_ranks): `ranks` is the number of ranks in
-    // MPI_COMM_WORLD, and `rank` is this process's own.
+    // TODO 9 (eliminate_ranks): `ranks` must be the number of ranks in
+    // MPI_COMM_WORLD, and `rank` the number of this process among them.
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (ranks == 0) return 0; // not written yet
     dealt_columns all(n, ranks);
     if (rank == 0) all.take(augmented_host);
     std::vector<double> own(all.counts[rank]);
-    // TODO 9 (eliminate_ranks): `own` holds this rank's columns, which are in
-    // all.numbers on rank 0; their counts and starts are in `all`.
+    // TODO 9 (eliminate_ranks): `own` must hold this rank's columns, which are
+    // in all.numbers on rank 0; their counts and starts are in `all`.
     MPI_Scatterv(all.numbers.data(), all.counts.data(), all.starts.data(), MPI_DOUBLE, own.data(),
                  all.counts[rank], MPI_DOUBLE, 0, MPI_COMM_WORLD);
 
@@ -401,8 +401,9 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
             pick_pivot<<<1, block_size>>>(d.own(j / ranks), n, j, message.at);
             copy_numbers(travelling.data(), message.at, n + 1);
         }
-        // TODO 10 (eliminate_ranks): All ranks have `travelling` from the
-        // column's owner, and on the others it is at message.at, too.
+        // TODO 10 (eliminate_ranks): All ranks must have the `travelling` of
+        // the column's owner, and all but the owner must have it at message.at,
+        // too.
         MPI_Bcast(travelling.data(), n + 1, MPI_DOUBLE, j % ranks, MPI_COMM_WORLD);
         if (rank != j % ranks) copy_numbers(message.at, travelling.data(), n + 1);
         int i = d.own_before(j + 1), left = d.own_before(n + 1) - i;
@@ -410,15 +411,15 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
         check_launch("a launch of eliminate_ranks");
     }
     copy_numbers(own.data(), columns.at, own.size());
-    // TODO 11 (eliminate_ranks): On rank 0 all.numbers holds the columns of all
-    // ranks.
+    // TODO 11 (eliminate_ranks): On rank 0 all.numbers must hold the columns of
+    // all ranks.
     MPI_Gatherv(own.data(), all.counts[rank], MPI_DOUBLE, all.numbers.data(), all.counts.data(),
                 all.starts.data(), MPI_DOUBLE, 0, MPI_COMM_WORLD);
 
     int singular = 0;
     if (rank == 0) singular = substitute_back(all, x_host);
-    // TODO 12 (eliminate_ranks: singular systems): All ranks return what rank 0
-    // does.
+    // TODO 12 (eliminate_ranks: singular systems): All ranks must return what
+    // rank 0 does.
     MPI_Bcast(&singular, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return singular;
 }

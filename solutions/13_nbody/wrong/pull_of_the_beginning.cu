@@ -1,5 +1,5 @@
 // Fails: step: several steps, one, and none | WRONG_ANSWER | The pull of the beginning was used
-// throughout The pull is computed once, before all steps.
+// The pull is computed once, before all steps.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

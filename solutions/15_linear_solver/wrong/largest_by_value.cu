@@ -1,5 +1,5 @@
 // Fails: eliminate_one: pivots that are too small | WRONG_ANSWER | a negative number of greater
-// magnitude
+// Numbers are compared by value, not by magnitude.
 #include "lab.hpp"
 
 int eliminate_one(const double *augmented_host, int n, double *x_host)
