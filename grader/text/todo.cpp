@@ -107,7 +107,8 @@ std::vector<int> untouched(const todo_group &was, const todo_group &is)
     std::vector<int> left = is.numbers;
     if (has_last && is.after == was.after) return left;
     if (has_first && has_last) return {}; // code was written below the whole group
-    left.pop_back();
+    const int begun = left.back(); // a step for several functions has its number several times
+    std::erase(left, begun);
     return left;
 }
 

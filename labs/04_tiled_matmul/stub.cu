@@ -10,7 +10,7 @@
 
 #include <cuda_runtime.h>
 
-constexpr int tile = 16; // a block has tile x tile threads
+constexpr int tile = 16; // elements on a side of a tile
 
 static int blocks_for(int n) { return (n + tile - 1) / tile; }
 

@@ -166,7 +166,9 @@ static std::vector<misconception<unsigned>> sorted_otherwise(const uints &before
         "A key whose bit 31 is set is a large number, not a negative one.", {.flipped = sign_bit});
     for (int bits : {31, 16, 28, 24})
         add("The keys are sorted by their lower " + std::to_string(bits) + " bits only: " +
-                (bits == 31 ? "bit 31 is left out." : "as if the last pass were missing."),
+                (bits == 31   ? "bit 31 is left out."
+                 : bits == 16 ? "as if half of the passes were missing."
+                              : "as if the last pass were missing."),
             "There are 32 bits, 0 to 31. Do the passes cover all digits? Is their number odd, so "
             "that the last result is still in scratch?",
             {.kept = (1u << bits) - 1});

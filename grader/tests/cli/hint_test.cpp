@@ -99,6 +99,18 @@ TEST_CASE("one more each time, then where to read on; none is lost between runs"
                          usage_error);
 }
 
+TEST_CASE("a TODO that serves several functions is begun by code below its last line")
+{
+    const std::string above = "void a()\n{\n    // TODO 1 (scale): A.\n"
+                              "    // TODO 2 (scale: speed): B.\n"
+                              "    // TODO 2 (shift: speed): It is the same.\n",
+                      below = "    // TODO 3 (turn): C.\n}\n";
+    const todo_list begun(above + below, above + "    work();\n" + below);
+    CHECK(begun.open_of("scale: speed").next == 0);
+    CHECK(begun.open_of("scale: one").next == 1);
+    CHECK(begun.open_of("turn: one").next == 3);
+}
+
 TEST_CASE("the TODO at hand is that of the last grade's first failure")
 {
     project p;
