@@ -93,16 +93,6 @@ static __global__ void count_tiles(const unsigned *keys, int n, pass p)
     // columns, holds how many keys of the tile have each digit.
 }
 
-// One block per digit scans its row.
-static __global__ void scan_counts(int tiles, pass p)
-{
-    int *row = p.counts + blockIdx.x * tiles;
-    // TODO 6 (radix_sort): Each count is the sum of those before it in the row, and
-    // the digit's total that of the whole row, however many tiles there are. So far
-    // this is right for a single tile.
-    if (threadIdx.x == 0) p.totals[blockIdx.x] = row[0], row[0] = 0;
-}
-
 // Returns the lanes of the warp with the same digit as this lane.
 static __device__ unsigned peers_of(int digit)
 {
@@ -117,6 +107,15 @@ struct arrays {
     const unsigned *keys, *values;
     unsigned *keys_to, *values_to;
 };
+
+// The lanes of a warp have 32 neighbouring keys; this one's is key i. next[d]:
+// where the warp's next key of digit d goes.
+static __device__ void place_key(arrays a, int i, int n, pass p, int *next)
+{
+    // TODO 4 (radix_sort): Key i, if there is one, is at its place in a.keys_to:
+    // `next` of its digit plus the peers in lower lanes. Once all lanes have read
+    // it, `next` has moved on by the number of peers.
+}
 
 // One block per tile.
 static __global__ void place_tiles(arrays a, int n, pass p)
@@ -136,12 +135,17 @@ static __global__ void place_tiles(arrays a, int n, pass p)
     if (d < digits) start += p.counts[d * gridDim.x + t];
     for (int w = 0; w < warps && d < digits; ++w) next[w][d] += start;
     __syncthreads();
-    for (int k = 0; k < per_thread; ++k) {
-        int i = first_element(t) + 32 * k;
-        // TODO 4 (radix_sort): Key i, if there is one, is at its place in a.keys_to:
-        // `next` of its digit plus the peers in lower lanes. Once all lanes have
-        // read it, `next` has moved on by the number of peers.
-    }
+    for (int k = 0; k < per_thread; ++k) place_key(a, first_element(t) + 32 * k, n, p, next[warp]);
+}
+
+// One block per digit scans its row.
+static __global__ void scan_counts(int tiles, pass p)
+{
+    int *row = p.counts + blockIdx.x * tiles;
+    // TODO 6 (radix_sort): Each count is the sum of those before it in the row, and
+    // the digit's total that of the whole row, however many tiles there are. So far
+    // this is right for a single tile.
+    if (threadIdx.x == 0) p.totals[blockIdx.x] = row[0], row[0] = 0;
 }
 
 // TODO 10 (radix_sort: launches): A pass has two launches at most. place_tiles

@@ -128,27 +128,6 @@ static __global__ void count_tiles(const unsigned *keys, int n, pass p)
 #endif
 }
 
-// One block per digit scans its row.
-static __global__ void scan_counts(int tiles, pass p)
-{
-    int *row = p.counts + blockIdx.x * tiles;
-    // TODO 6 (radix_sort): Each count is the sum of those before it in the row, and
-    // the digit's total that of the whole row, however many tiles there are. So far
-    // this is right for a single tile.
-#if DONE < 6
-    if (threadIdx.x == 0) p.totals[blockIdx.x] = row[0], row[0] = 0;
-#else
-    int before = 0;
-    for (int first = 0; first < tiles; first += block_size) {
-        int t = first + threadIdx.x;
-        block_sums sums = add_up(t < tiles ? row[t] : 0);
-        if (t < tiles) row[t] = before + sums.before;
-        before += sums.all;
-    }
-    if (threadIdx.x == 0) p.totals[blockIdx.x] = before;
-#endif
-}
-
 // Returns the lanes of the warp with the same digit as this lane.
 static __device__ unsigned peers_of(int digit)
 {
@@ -168,6 +147,24 @@ struct arrays {
     const unsigned *keys, *values;
     unsigned *keys_to, *values_to;
 };
+
+// The lanes of a warp have 32 neighbouring keys; this one's is key i. next[d]:
+// where the warp's next key of digit d goes.
+static __device__ void place_key(arrays a, int i, int n, pass p, int *next)
+{
+    // TODO 4 (radix_sort): Key i, if there is one, is at its place in a.keys_to:
+    // `next` of its digit plus the peers in lower lanes. Once all lanes have read
+    // it, `next` has moved on by the number of peers.
+    unsigned key = i < n ? a.keys[i] : 0xffffffff;
+    int digit = digit_of(key, p);
+    unsigned peers = peers_of(digit), below = peers & lanes_below();
+    int to = next[digit] + __popc(below);
+    __syncwarp();
+    if (below == 0) next[digit] += __popc(peers);
+    __syncwarp();
+    if (i < n) a.keys_to[to] = key;
+    if (i < n && a.values) a.values_to[to] = a.values[i]; // TODO 7
+}
 
 // TODO 10 (radix_sort: launches)
 // Tells the other tiles how many keys of this thread's digit tile t has, and returns how many the
@@ -229,21 +226,28 @@ static __global__ void place_tiles(arrays a, int n, pass p)
 #endif
     for (int w = 0; w < warps && d < digits; ++w) next[w][d] += start;
     __syncthreads();
-    for (int k = 0; k < per_thread; ++k) {
-        int i = first_element(t) + 32 * k;
-        // TODO 4 (radix_sort): Key i, if there is one, is at its place in a.keys_to:
-        // `next` of its digit plus the peers in lower lanes. Once all lanes have
-        // read it, `next` has moved on by the number of peers.
-        unsigned key = i < n ? a.keys[i] : 0xffffffff;
-        int digit = digit_of(key, p);
-        unsigned peers = peers_of(digit), below = peers & lanes_below();
-        int to = next[warp][digit] + __popc(below);
-        __syncwarp();
-        if (below == 0) next[warp][digit] += __popc(peers);
-        __syncwarp();
-        if (i < n) a.keys_to[to] = key;
-        if (i < n && a.values) a.values_to[to] = a.values[i]; // TODO 7
-    }
+    for (int k = 0; k < per_thread; ++k) place_key(a, first_element(t) + 32 * k, n, p, next[warp]);
+}
+
+// One block per digit scans its row.
+static __global__ void scan_counts(int tiles, pass p)
+{
+    int *row = p.counts + blockIdx.x * tiles;
+    // TODO 6 (radix_sort): Each count is the sum of those before it in the row, and
+    // the digit's total that of the whole row, however many tiles there are. So far
+    // this is right for a single tile.
+#if DONE < 6
+    if (threadIdx.x == 0) p.totals[blockIdx.x] = row[0], row[0] = 0;
+#else
+    int before = 0;
+    for (int first = 0; first < tiles; first += block_size) {
+        int t = first + threadIdx.x;
+        block_sums sums = add_up(t < tiles ? row[t] : 0);
+        if (t < tiles) row[t] = before + sums.before;
+        before += sums.all;
+    } // the next round
+    if (threadIdx.x == 0) p.totals[blockIdx.x] = before;
+#endif
 }
 
 // TODO 10 (radix_sort: launches): A pass has two launches at most. place_tiles
