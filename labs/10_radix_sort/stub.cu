@@ -22,6 +22,10 @@ constexpr int digits = 1 << digit_bits, passes = 32 / digit_bits;
 
 static int blocks_for(int n, int each) { return n / each + (n % each != 0); }
 
+// Threads of a block that scans the counts of so many tiles, in rounds of as many.
+// Few are slower, but tell soon whether a second round is right.
+static int scan_threads(int tiles) { return tiles > block_size ? block_size : 32; }
+
 static __device__ int lane() { return threadIdx.x % 32; }
 
 // One bit for each lane before this one.
@@ -43,24 +47,24 @@ void sort_warps(unsigned *keys, int n)
 // Returns the exclusive prefix sum of x in the block, and the sum over all
 // threads. All threads of the block must call it: whole warps, and at most
 // block_size threads.
-struct block_sums {
-    int before, all;
+struct block_prefix {
+    int exclusive, aggregate;
 };
-static __device__ block_sums add_up(int x)
+static __device__ block_prefix scan_block(int x)
 {
     __shared__ int of_warps[warps];
-    int up_to = x;
+    int inclusive = x;
     for (int distance = 1; distance < 32; distance *= 2) {
-        int left = __shfl_up_sync(all_lanes, up_to, distance);
-        if (lane() >= distance) up_to += left;
+        int left = __shfl_up_sync(all_lanes, inclusive, distance);
+        if (lane() >= distance) inclusive += left;
     }
     __syncthreads(); // no thread still reads the sums of an earlier call
-    if (lane() == 31) of_warps[threadIdx.x / 32] = up_to;
+    if (lane() == 31) of_warps[threadIdx.x / 32] = inclusive;
     __syncthreads();
-    block_sums sums{up_to - x, 0};
+    block_prefix sums{inclusive - x, 0};
     for (int w = 0; w < int(blockDim.x / 32); ++w) {
-        if (w < int(threadIdx.x / 32)) sums.before += of_warps[w];
-        sums.all += of_warps[w];
+        if (w < int(threadIdx.x / 32)) sums.exclusive += of_warps[w];
+        sums.aggregate += of_warps[w];
     }
     return sums;
 }
@@ -96,16 +100,6 @@ static __global__ void count_tiles(const unsigned *keys, int n, pass p)
     // columns, must hold how many keys of the tile have each digit.
 }
 
-// One block per digit scans its row.
-static __global__ void scan_counts(int tiles, pass p)
-{
-    int *row = p.counts + blockIdx.x * tiles;
-    // TODO 6 (radix_sort): Each count must become the sum of those before it in
-    // the row, and the digit's total the sum of the whole row, however many
-    // tiles there are. The line below is right for a single tile.
-    if (threadIdx.x == 0) p.totals[blockIdx.x] = row[0], row[0] = 0;
-}
-
 // Returns the lanes of the warp with the same digit as this lane.
 static __device__ unsigned peers_of(int digit)
 {
@@ -121,6 +115,15 @@ struct arrays {
     unsigned *keys_to, *values_to;
 };
 
+// The lanes of a warp have 32 neighbouring keys; this one's is key i. next[d]:
+// where the warp's next key of digit d goes.
+static __device__ void place_key(arrays a, int i, int n, pass p, int *next)
+{
+    // TODO 4 (radix_sort): Key i, if there is one, must go to its place in a.keys_to:
+    // `next` of its digit plus its peers in lower lanes. When all lanes have read
+    // `next`, it must grow by the number of peers.
+}
+
 // One block per tile.
 static __global__ void place_tiles(arrays a, int n, pass p)
 {
@@ -135,16 +138,21 @@ static __global__ void place_tiles(arrays a, int n, pass p)
 
     // The first of them goes behind all keys with a smaller digit, and behind
     // those of its digit in earlier tiles.
-    int start = add_up(d < digits ? p.totals[d] : 0).before;
+    int start = scan_block(d < digits ? p.totals[d] : 0).exclusive;
     if (d < digits) start += p.counts[d * gridDim.x + t];
     for (int w = 0; w < warps && d < digits; ++w) next[w][d] += start;
     __syncthreads();
-    for (int k = 0; k < per_thread; ++k) {
-        int i = first_element(t) + 32 * k;
-        // TODO 4 (radix_sort): Key i, if there is one, must go to its place in
-        // a.keys_to: `next` of its digit plus its peers in lower lanes. When all
-        // lanes have read `next`, it must grow by the number of peers.
-    }
+    for (int k = 0; k < per_thread; ++k) place_key(a, first_element(t) + 32 * k, n, p, next[warp]);
+}
+
+// One block per digit scans its row.
+static __global__ void scan_counts(int tiles, pass p)
+{
+    int *row = p.counts + blockIdx.x * tiles;
+    // TODO 6 (radix_sort): Each count must become the sum of those before it in the
+    // row, and the digit's total the sum of the whole row, however many tiles there
+    // are. So far this is right for a single tile.
+    if (threadIdx.x == 0) p.totals[blockIdx.x] = row[0], row[0] = 0;
 }
 
 // TODO 10 (radix_sort: launches): A pass must have at most two launches.

@@ -33,6 +33,10 @@ constexpr int digits = 1 << digit_bits, passes = 32 / digit_bits;
 
 static int blocks_for(int n, int each) { return n / each + (n % each != 0); }
 
+// Threads of a block that scans the counts of so many tiles, in rounds of as many.
+// Few are slower, but tell soon whether a second round is right.
+static int scan_threads(int tiles) { return tiles > block_size ? block_size : 32; }
+
 static __device__ int lane() { return threadIdx.x % 32; }
 
 // One bit for each lane before this one.
@@ -65,24 +69,24 @@ void sort_warps(unsigned *keys, int n)
 // Returns the exclusive prefix sum of x in the block, and the sum over all
 // threads. All threads of the block must call it: whole warps, and at most
 // block_size threads.
-struct block_sums {
-    int before, all;
+struct block_prefix {
+    int exclusive, aggregate;
 };
-static __device__ block_sums add_up(int x)
+static __device__ block_prefix scan_block(int x)
 {
     __shared__ int of_warps[warps];
-    int up_to = x;
+    int inclusive = x;
     for (int distance = 1; distance < 32; distance *= 2) {
-        int left = __shfl_up_sync(all_lanes, up_to, distance);
-        if (lane() >= distance) up_to += left;
+        int left = __shfl_up_sync(all_lanes, inclusive, distance);
+        if (lane() >= distance) inclusive += left;
     }
     __syncthreads(); // no thread still reads the sums of an earlier call
-    if (lane() == 31) of_warps[threadIdx.x / 32] = up_to;
+    if (lane() == 31) of_warps[threadIdx.x / 32] = inclusive;
     __syncthreads();
-    block_sums sums{up_to - x, 0};
+    block_prefix sums{inclusive - x, 0};
     for (int w = 0; w < int(blockDim.x / 32); ++w) {
-        if (w < int(threadIdx.x / 32)) sums.before += of_warps[w];
-        sums.all += of_warps[w];
+        if (w < int(threadIdx.x / 32)) sums.exclusive += of_warps[w];
+        sums.aggregate += of_warps[w];
     }
     return sums;
 }
@@ -132,27 +136,6 @@ static __global__ void count_tiles(const unsigned *keys, int n, pass p)
 #endif
 }
 
-// One block per digit scans its row.
-static __global__ void scan_counts(int tiles, pass p)
-{
-    int *row = p.counts + blockIdx.x * tiles;
-    // TODO 6 (radix_sort): Each count must become the sum of those before it in
-    // the row, and the digit's total the sum of the whole row, however many
-    // tiles there are. The line below is right for a single tile.
-#if DONE < 6
-    if (threadIdx.x == 0) p.totals[blockIdx.x] = row[0], row[0] = 0;
-#else
-    int before = 0;
-    for (int first = 0; first < tiles; first += block_size) {
-        int t = first + threadIdx.x;
-        block_sums sums = add_up(t < tiles ? row[t] : 0);
-        if (t < tiles) row[t] = before + sums.before;
-        before += sums.all;
-    }
-    if (threadIdx.x == 0) p.totals[blockIdx.x] = before;
-#endif
-}
-
 // Returns the lanes of the warp with the same digit as this lane.
 static __device__ unsigned peers_of(int digit)
 {
@@ -172,6 +155,24 @@ struct arrays {
     const unsigned *keys, *values;
     unsigned *keys_to, *values_to;
 };
+
+// The lanes of a warp have 32 neighbouring keys; this one's is key i. next[d]:
+// where the warp's next key of digit d goes.
+static __device__ void place_key(arrays a, int i, int n, pass p, int *next)
+{
+    // TODO 4 (radix_sort): Key i, if there is one, must go to its place in a.keys_to:
+    // `next` of its digit plus its peers in lower lanes. When all lanes have read
+    // `next`, it must grow by the number of peers.
+    unsigned key = i < n ? a.keys[i] : 0xffffffff;
+    int digit = digit_of(key, p);
+    unsigned peers = peers_of(digit), below = peers & lanes_below();
+    int to = next[digit] + __popc(below);
+    __syncwarp();
+    if (below == 0) next[digit] += __popc(peers);
+    __syncwarp();
+    if (i < n) a.keys_to[to] = key;
+    if (i < n && a.values) a.values_to[to] = a.values[i]; // TODO 7
+}
 
 // TODO 10 (radix_sort: launches)
 // Publishes tile t's count of this thread's digit, and returns the exclusive prefix, which it finds
@@ -226,7 +227,7 @@ static __global__ void place_tiles(arrays a, int n, pass p)
 
     // The first of them goes behind all keys with a smaller digit, and behind
     // those of its digit in earlier tiles.
-    int start = add_up(d < digits ? p.totals[d] : 0).before;
+    int start = scan_block(d < digits ? p.totals[d] : 0).exclusive;
 #if DONE < 10
     if (d < digits) start += p.counts[d * gridDim.x + t];
 #else
@@ -234,21 +235,28 @@ static __global__ void place_tiles(arrays a, int n, pass p)
 #endif
     for (int w = 0; w < warps && d < digits; ++w) next[w][d] += start;
     __syncthreads();
-    for (int k = 0; k < per_thread; ++k) {
-        int i = first_element(t) + 32 * k;
-        // TODO 4 (radix_sort): Key i, if there is one, must go to its place in
-        // a.keys_to: `next` of its digit plus its peers in lower lanes. When all
-        // lanes have read `next`, it must grow by the number of peers.
-        unsigned key = i < n ? a.keys[i] : 0xffffffff;
-        int digit = digit_of(key, p);
-        unsigned peers = peers_of(digit), below = peers & lanes_below();
-        int to = next[warp][digit] + __popc(below);
-        __syncwarp();
-        if (below == 0) next[warp][digit] += __popc(peers);
-        __syncwarp();
-        if (i < n) a.keys_to[to] = key;
-        if (i < n && a.values) a.values_to[to] = a.values[i]; // TODO 7
-    }
+    for (int k = 0; k < per_thread; ++k) place_key(a, first_element(t) + 32 * k, n, p, next[warp]);
+}
+
+// One block per digit scans its row.
+static __global__ void scan_counts(int tiles, pass p)
+{
+    int *row = p.counts + blockIdx.x * tiles;
+    // TODO 6 (radix_sort): Each count must become the sum of those before it in the
+    // row, and the digit's total the sum of the whole row, however many tiles there
+    // are. So far this is right for a single tile.
+#if DONE < 6
+    if (threadIdx.x == 0) p.totals[blockIdx.x] = row[0], row[0] = 0;
+#else
+    int before = 0;
+    for (int first = 0; first < tiles; first += blockDim.x) {
+        int t = first + threadIdx.x;
+        block_prefix sums = scan_block(t < tiles ? row[t] : 0);
+        if (t < tiles) row[t] = before + sums.exclusive;
+        before += sums.aggregate;
+    } // the next round
+    if (threadIdx.x == 0) p.totals[blockIdx.x] = before;
+#endif
 }
 
 // TODO 10 (radix_sort: launches): A pass must have at most two launches.
@@ -267,8 +275,10 @@ static __global__ void count_digits(const unsigned *keys, int n, bool floats, in
     __syncthreads();
     for (int k = 0; k < per_thread; ++k) {
         int i = first_element(blockIdx.x) + 32 * k;
-        for (int q = 0; q < passes && i < n; ++q)
-            atomicAdd(&here[q][digit_of(keys[i], {q * digit_bits, floats})], 1);
+        if (i >= n) break;
+        unsigned key = keys[i]; // loaded once for all passes
+        for (int q = 0; q < passes; ++q)
+            atomicAdd(&here[q][digit_of(key, {q * digit_bits, floats})], 1);
     }
     __syncthreads();
     for (int i = threadIdx.x; i < passes * digits; i += block_size)
@@ -311,7 +321,7 @@ static void sort(unsigned *keys, unsigned *values, int n, void *scratch, bool fl
 
         // TODO 4 (radix_sort): scan_counts and place_tiles must run after it.
 #if DONE < 10
-        scan_counts<<<digits, block_size>>>(tiles, p);
+        scan_counts<<<digits, scan_threads(tiles)>>>(tiles, p);
         check_launch("scan_counts");
 #else
         check(cudaMemsetAsync(counts, 0, sizeof(int) * digits * tiles), "states");
