@@ -1,6 +1,5 @@
 // Lab 01: the stub with lines added and none changed. Right everywhere, and each variable where it
 // belongs.
-// Points: 40
 #include "../check.hpp"
 #include "lab.hpp"
 

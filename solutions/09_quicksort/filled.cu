@@ -2,7 +2,6 @@
 // lesson: handouts/09_quicksort.md. Stuck at a TODO: hints.md.
 //
 // This is the stub with lines added and none changed.
-// Points: 40
 #ifndef DONE
 #define DONE 12 // the TODOs that are done; `check --todos` sets it
 #endif

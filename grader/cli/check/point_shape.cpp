@@ -36,14 +36,6 @@ std::string shown(const lab_view &l)
         l.held_back.max_points > 0 ? fmt::format(" (held back: {:g})", l.held_back.points) : "");
 }
 
-std::string fault_of_filled(const std::string &source, double points)
-{
-    const std::string promised = stated(source, "// Points: ");
-    const std::string has = fmt::format("{:g}", points);
-    if (promised.empty()) return fmt::format("its first lines must state \"// Points: {}\"", has);
-    return promised == has ? "" : fmt::format("it has {} points, and states {}", has, promised);
-}
-
 // `clock` is 0 without timed cases.
 std::string fault_of_sums(double points, double clock)
 {
@@ -77,7 +69,10 @@ point_shape shape_of(const lab &l, const std::vector<check_task> &tasks)
         const std::string source = read_text(work.what.source);
         if (work.as == check_role::filled) {
             shape.findings.push_back(
-                {"filled has the points that it states", fault_of_filled(source, graded.points)});
+                {"the filled stub has all points",
+                 graded.points < graded.max_points
+                     ? fmt::format("{:g} points: the TODOs must lead to all", graded.points)
+                     : ""});
             continue;
         }
         if (work.as == check_role::naive && graded.points > points_for_right_answers)

@@ -17,7 +17,7 @@ struct version {
 // The faults in the points of a lab's versions, of `full` and `clock`; "": none.
 std::string faults_in_points(project &p, const std::vector<version> &versions, double full = 40,
                              double clock = 10, bool known = true,
-                             const std::string &stated = "// Points: 20\n")
+                             const std::string &stated = "// A version.\n")
 {
     std::vector<check_task> tasks;
     for (const version &v : versions) {
@@ -54,7 +54,7 @@ TEST_CASE("each version has the points of its place on the ladder")
 {
     using enum check_role;
     project p;
-    CHECK(faults_in_points(p, {{naive, "naive", 18}, {rung, "1_wide", 25}, {filled, "f.cu", 20}}) ==
+    CHECK(faults_in_points(p, {{naive, "naive", 18}, {rung, "1_wide", 25}, {filled, "f.cu", 40}}) ==
           "");
     CHECK(faults_in_points(p, {{naive, "naive", 18.5}}) ==
           "naive has the points for right answers alone: 18.5 points; at most 18\n");
@@ -63,8 +63,8 @@ TEST_CASE("each version has the points of its place on the ladder")
     CHECK(
         faults_in_points(p, {{naive, "naive", 18}, {rung, "1_wide", 18}}) ==
         "1_wide has more points than naive, or a line \"// Same points: WHY\": 18, and 18 there\n");
-    CHECK(faults_in_points(p, {{filled, "f.cu", 19}}) ==
-          "filled has the points that it states: it has 19 points, and states 20\n");
+    CHECK(faults_in_points(p, {{filled, "f.cu", 39.5}}) ==
+          "the filled stub has all points: 39.5 points: the TODOs must lead to all\n");
 }
 
 TEST_CASE("a rung whose idea no counter sees says so, and no other does")
