@@ -53,7 +53,7 @@ std::vector<bool> added_lines(const std::vector<code_line> &stub,
     std::vector rest(m + 1, std::vector(n + 1, std::array{impossible, impossible}));
     rest[m][n] = {0, 0};
     auto same = [&](std::size_t i, std::size_t j) {
-        return i < m && j < n && trimmed(stub[i].text) == trimmed(filled[j].text);
+        return i < m && j < n && stub[i].text == filled[j].text;
     };
     auto cost_of_adding = [&](std::size_t i, std::size_t j, int k) {
         const bool has_todo = (i < m && stub[i].todo > 0) || filled[j].todo > 0;
@@ -122,7 +122,8 @@ std::string filled_up_to(const std::string &stub, const std::string &filled, int
         } else {
             ++at;
         }
-        const bool directive = trimmed(all[i].text).starts_with("#");
+        const std::string line = trimmed(all[i].text);
+        const bool directive = line.starts_with("#") && !line.starts_with("#pragma");
         if (!added[i] || todo <= last || directive) text += all[i].text + "\n";
     }
     return text;

@@ -11,7 +11,7 @@ namespace cli {
 // Returns the filled stub with only the lines that its TODOs up to `last` ask for. A line added to
 // the stub belongs to the TODO above it; between two lines of the stub's code, to the last one
 // there. Where a later TODO replaces lines, the filled stub chooses by `#if DONE < 7`: directives
-// are kept, and DONE is `last`.
+// but `#pragma` are kept, and DONE is `last`.
 std::string filled_up_to(const std::string &stub, const std::string &filled, int last);
 
 // Returns the TODOs of a stub, in order.
