@@ -58,6 +58,7 @@ public:
     // everything else.
     virtual bool restored_for_naive() const { return true; }
 };
+
 // For workload::change: up to 4096 neighbours among the values, somewhere.
 template <class T> std::span<T> random_stretch(std::vector<T> &values, std::mt19937_64 &random)
 {

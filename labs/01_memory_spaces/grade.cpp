@@ -199,7 +199,8 @@ CORRECTNESS_CASE("follow: sizes and places", 1.5)
     try_follow(0, 3);
 }
 
-// 3 where each block of 256 threads brings the table to shared memory; from global memory some 500.
+// An element takes 3 bytes where each block of 256 threads brings the table to shared memory, and
+// some 500 from global memory.
 static counted_gate bytes_of_a_walk()
 {
     counted_gate gate = moved_bytes(

@@ -6,10 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <numeric>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace cli {
@@ -40,72 +37,22 @@ bool exchanged_in_memcpy(const compile_error &e)
            e.says("incompatible with parameter of type \"void *\"");
 }
 
-// The number of letters to insert, delete or exchange until two names are equal, in any case.
-std::size_t distance(const std::string &a, const std::string &b)
-{
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i + 1);
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t exchanged = diagonal + (a[i] != b[j]);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({exchanged, row[j] + 1, row[j + 1] + 1});
-        }
-    }
-    return row.back();
-}
-
 // The name of CUDA's that an undefined one was probably to be; empty: none.
 std::string meant(const std::string &name)
 {
-    static constexpr std::array known = {"threadIdx",
-                                         "blockIdx",
-                                         "blockDim",
-                                         "gridDim",
-                                         "warpSize",
-                                         "__syncthreads",
-                                         "__syncwarp",
-                                         "__shfl_sync",
-                                         "__shfl_up_sync",
-                                         "__shfl_down_sync",
-                                         "__shfl_xor_sync",
-                                         "__ballot_sync",
-                                         "__popc",
-                                         "__clz",
-                                         "__ffs",
-                                         "atomicAdd",
-                                         "atomicMax",
-                                         "atomicMin",
-                                         "atomicCAS",
-                                         "atomicExch",
-                                         "__threadfence",
-                                         "rsqrtf",
-                                         "cudaMalloc",
-                                         "cudaMallocAsync",
-                                         "cudaFree",
-                                         "cudaMemcpy",
-                                         "cudaMemcpyAsync",
-                                         "cudaMemcpyToSymbol",
-                                         "cudaMemcpyHostToDevice",
-                                         "cudaMemcpyDeviceToHost",
-                                         "cudaMemcpyDeviceToDevice",
-                                         "cudaMemset",
-                                         "cudaGetLastError",
-                                         "cudaDeviceSynchronize",
-                                         "cudaStreamSynchronize",
-                                         "cudaEventRecord",
-                                         "cudaStreamWaitEvent",
-                                         "__shared__",
-                                         "__device__",
-                                         "__constant__",
-                                         "__global__"};
-    if (name.size() < 5) return {};
-    std::string best;
-    std::size_t least = 3;
-    for (const char *const k : known)
-        if (const std::size_t d = distance(lower(name), lower(k)); d < least) best = k, least = d;
-    return best;
+    static const std::vector<std::string> known = words_between_blanks(
+        "threadIdx blockIdx blockDim gridDim warpSize __syncthreads __syncwarp "
+        "__shfl_sync __shfl_up_sync __shfl_down_sync __shfl_xor_sync __ballot_sync __popc "
+        "__clz __ffs atomicAdd atomicMax atomicMin atomicCAS atomicExch __threadfence "
+        "rsqrtf cudaMalloc cudaMallocAsync cudaFree cudaMemcpy cudaMemcpyAsync "
+        "cudaMemcpyToSymbol cudaMemcpyHostToDevice cudaMemcpyDeviceToHost "
+        "cudaMemcpyDeviceToDevice cudaMemset cudaGetLastError cudaDeviceSynchronize "
+        "cudaStreamSynchronize cudaEventRecord cudaStreamWaitEvent __shared__ __device__ "
+        "__constant__ __global__");
+    std::vector<std::string> in_lower; // case is the usual mistake
+    for (const std::string &k : known) in_lower.push_back(lower(k));
+    const auto at = std::ranges::find(in_lower, nearest(lower(name), in_lower));
+    return at == in_lower.end() ? "" : known[static_cast<std::size_t>(at - in_lower.begin())];
 }
 
 std::string between(std::string_view text, std::string_view begin, std::string_view end)
@@ -159,25 +106,29 @@ std::string about_overload(const compile_error &e)
 
 } // namespace
 
-std::string first_error(const std::string &said)
+namespace {
+
+std::string first_error_in(const std::vector<std::string> &all)
 {
-    const std::vector<std::string> all = lines(said);
     for (const char *sign : {"error:", "error #", "error"}) // a warning may mention errors
         for (const std::string &line : all)
             if (line.find(sign) != line.npos) return line;
     return all.empty() ? "the compiler gave no reason" : all[0];
 }
 
+} // namespace
+
+std::string first_error(const std::string &said) { return first_error_in(lines(said)); }
+
 std::string build_advice(const std::string &said)
 {
     const std::vector<std::string> all = lines(said);
-    const std::string first = first_error(said);
-    const auto at = std::ranges::find(all, first);
+    const std::string first = first_error_in(all);
     compile_error e{first, {}};
-    for (auto line = at; line != all.end() && line - at < 4; ++line)
-        if (line != at && line->find('^') != line->npos &&
-            line->find_first_not_of(" ^~|") == line->npos)
-            e.source = line[-1], e.caret = line->find('^');
+    const auto at = std::ranges::find(all, first);
+    const auto last = at + std::min<std::ptrdiff_t>(4, all.end() - at);
+    if (const auto mark = std::find_if(at, last, is_caret_line); mark != last)
+        e.source = mark[-1], e.caret = mark->find('^');
 
     if (e.says("a __global__ function call must be configured"))
         return "a __global__ function is launched: between its name and its arguments stand the "

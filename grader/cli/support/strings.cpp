@@ -104,6 +104,11 @@ std::string without_line_ends(std::string text)
     return text;
 }
 
+bool is_caret_line(const std::string &line)
+{
+    return line.find('^') != line.npos && line.find_first_not_of(" ^~|") == line.npos;
+}
+
 std::string nearest(std::string_view word, const std::vector<std::string> &candidates)
 {
     std::string best;

@@ -37,6 +37,9 @@ using grading::lower;
 using grading::replace_all;
 using grading::shell_word;
 
+// True for the carets that a compiler puts below a source line.
+bool is_caret_line(const std::string &line);
+
 // Returns the candidate that a mistyped word most likely meant; empty if none is close.
 std::string nearest(std::string_view word, const std::vector<std::string> &candidates);
 

@@ -52,11 +52,6 @@ std::string quoted(std::string source, std::string mark, std::size_t room)
     return mark.empty() ? text : text + "  " + mark.substr(0, room) + "\n";
 }
 
-bool is_mark(const std::string &line)
-{
-    return line.find('^') != line.npos && line.find_first_not_of(" ^~|") == line.npos;
-}
-
 // True for blank lines, the compiler's count of errors, and its remarks on its own options.
 bool says_nothing(const std::string &line)
 {
@@ -168,7 +163,7 @@ std::string compiler_words(const std::string &said, int width)
     std::erase_if(all, says_nothing);
     std::string text;
     for (std::size_t i = 0; i < std::min(all.size(), max_lines); ++i) {
-        bool source = all[i][0] == ' ', marked = i + 1 < all.size() && is_mark(all[i + 1]);
+        bool source = all[i][0] == ' ', marked = i + 1 < all.size() && is_caret_line(all[i + 1]);
         if (!source) {
             text += "  " + wrapped(all[i], width, 4) + "\n";
             continue;

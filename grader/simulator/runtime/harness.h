@@ -1,6 +1,6 @@
 // C interface of the simulator for test harnesses. On a real GPU none of these functions exist:
-// declare them weak, as here, and test the address. Those that take memory do nothing to memory
-// that the simulator did not allocate, if they do not mention host memory.
+// declare them weak, as here, and test the address. Those that take memory ignore memory that
+// the simulator did not allocate, unless they mention host memory.
 #pragma once
 
 #include <stddef.h>
