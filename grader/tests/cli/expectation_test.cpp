@@ -89,6 +89,16 @@ TEST_CASE("what must pass must pass")
         of("// Passes: where it is counted\n// On gpu: may pass by chance\n", "gpu").passes);
 }
 
+TEST_CASE("what only the simulator can judge is proven there")
+{
+    lab_view open = got("SKIPPED", "Only the simulator can judge this.", "pass");
+    CHECK(unmet(of(ordinary, "gpu"), open) == "");
+    CHECK(unmet(of(ordinary), open) != "");
+    CHECK(unmet(of(ordinary, "both"), open) != "");
+    CHECK(unmet(of(ordinary, "gpu"), got("PASS", "", "pass")) != "");
+    CHECK(unmet(of(ordinary + "// On gpu: scale: row | CUDA_ERROR |\n", "gpu"), open) != "");
+}
+
 TEST_CASE("what is up to chance may pass, but the grader may not fail")
 {
     expectation e = of(ordinary + "// On gpu: may pass - a race\n", "gpu");

@@ -1,5 +1,4 @@
 // Fails: block_sums: many threads add | TOO_SLOW | one after another
-// On gpu: may pass - what atomics wait for is seen by counting
 // 256 threads add to the same sum, and only one can at a time.
 #include "lab.hpp"
 

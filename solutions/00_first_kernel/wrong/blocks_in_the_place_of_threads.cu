@@ -1,4 +1,5 @@
 // Fails: saxpy: sizes around one block and two | LAUNCH_FAILED | of (1055, 1, 1) threads
+// On gpu: saxpy: sizes around one block and two | LAUNCH_FAILED |
 // The numbers of blocks and of threads per block have changed places, which works up to 1024
 // blocks.
 #include "lab.hpp"

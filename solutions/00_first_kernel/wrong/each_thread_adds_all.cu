@@ -1,5 +1,4 @@
 // Fails: block_sums: many threads add | TOO_SLOW | each of them adds up all elements
-// On gpu: may pass - only the simulator counts accesses
 // All 256 threads work, each at the whole sum of its block.
 #include "lab.hpp"
 

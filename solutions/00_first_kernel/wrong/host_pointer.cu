@@ -1,5 +1,5 @@
 // Fails: saxpy_host: 1000 elements | CUDA_ERROR | Copy the data to the device
-// On gpu: saxpy_host: 1000 elements | CUDA_ERROR |
+// On gpu: saxpy_host: 1000 elements | CRASH | illegal memory access
 // The kernel gets the pointers of the host.
 #include "../check.hpp"
 #include "lab.hpp"

@@ -1,5 +1,4 @@
 // Fails: saxpy_host: memory is free again | RESOURCE_LIMIT | stays allocated
-// On gpu: may pass - nothing there tells what stays allocated
 // Each call leaves two arrays behind.
 #include "../check.hpp"
 #include "lab.hpp"

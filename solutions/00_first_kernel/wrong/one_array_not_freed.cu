@@ -1,5 +1,4 @@
 // Fails: saxpy_host: memory is free again | RESOURCE_LIMIT | for each pointer
-// On gpu: may pass - nothing there tells what stays allocated
 // One of two arrays is freed.
 #include "../check.hpp"
 #include "lab.hpp"

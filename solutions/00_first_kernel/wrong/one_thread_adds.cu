@@ -1,5 +1,4 @@
 // Fails: block_sums: many threads add | TOO_SLOW | threads at work
-// On gpu: may pass - what lanes do is seen by counting
 // Thread 0 adds up all 256 elements.
 #include "lab.hpp"
 

@@ -1,4 +1,5 @@
 // Fails: who_am_i: 64 threads | NOT_WRITTEN | none of them stored anything
+// On gpu: who_am_i: 64 threads | NOT_WRITTEN |
 // Each thread says its number and stores it nowhere.
 #include "lab.hpp"
 

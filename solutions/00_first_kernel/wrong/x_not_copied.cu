@@ -1,5 +1,5 @@
 // Fails: saxpy_host: 1000 elements | UNINITIALISED | before the launch
-// On gpu: saxpy_host: 1000 elements | WRONG_ANSWER |
+// On gpu: saxpy_host: 1000 elements | NOT_WRITTEN |
 // The device has no x.
 #include "../check.hpp"
 #include "lab.hpp"

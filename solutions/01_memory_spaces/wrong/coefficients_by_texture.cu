@@ -1,4 +1,5 @@
 // Fails: polynomial: what is loaded | TOO_SLOW | loads per element
+// On gpu: polynomial: what is loaded | TOO_SLOW | times
 // Coefficients are fetched through a texture, for each element again.
 #include "lab.hpp"
 

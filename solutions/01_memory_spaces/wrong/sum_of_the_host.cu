@@ -1,5 +1,4 @@
 // Fails: add_to_global: a kernel does it | TOO_SLOW | did not look at the variable
-// On gpu: may pass - only the simulator counts what is read back
 // A kernel adds, and the host returns a sum of its own.
 #include "lab.hpp"
 

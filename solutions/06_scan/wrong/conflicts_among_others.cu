@@ -1,5 +1,4 @@
 // Fails: scan_block_exclusive: shared memory | TOO_SLOW | bank conflicts per element
-// On gpu: may pass - nothing counts there
 // A tree with bank conflicts, and a thousand loads for nothing that have none.
 #include "../check.hpp"
 #include "lab.hpp"

@@ -1,5 +1,4 @@
 // Fails: scan_inclusive: large tiles | TOO_SLOW | bytes published per 1000 elements
-// On gpu: may pass - only the clock tells there, and not in that case
 // One pass, but one element per thread: there are twelve times as many tiles as need be.
 #include "lab.hpp"
 

@@ -1,5 +1,4 @@
 // Fails: sum: few atomics | TOO_SLOW | bytes moved
-// On gpu: may pass - its time is within what a small speedup over naive asks for
 // A tree in device memory, one launch for each of its steps.
 #include "../check.hpp"
 #include "lab.hpp"

@@ -1,5 +1,4 @@
 // Fails: quicksort_recursive: equal keys | TOO_SLOW | they are done
-// On gpu: may pass - what is counted is judged on the simulator
 // Keys that equal the pivot go to the larger ones, level after level.
 #include "lab.hpp"
 

@@ -1,5 +1,4 @@
 // Fails: quicksort_recursive: launches | TOO_SLOW | lanes at work
-// On gpu: may pass - what is counted is judged on the simulator
 // One thread splits each part; the others of its warp have nothing to do.
 #include "lab.hpp"
 

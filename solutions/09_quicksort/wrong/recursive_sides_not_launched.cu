@@ -1,5 +1,4 @@
 // Fails: quicksort_recursive: launches | TOO_SLOW | launches itself for both sides
-// On gpu: may pass - what is counted is judged on the simulator
 // The block sorts both sides by itself.
 #include "lab.hpp"
 

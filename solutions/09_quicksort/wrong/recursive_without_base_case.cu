@@ -1,5 +1,4 @@
 // Fails: quicksort_recursive: launches | TOO_SLOW | which parts are so small
-// On gpu: may pass - where launches are few it is slow only
 // Every part is split, down to a single key.
 #include "lab.hpp"
 

@@ -1,5 +1,5 @@
 // Fails: diamond: streams as late as can be | UNINITIALISED | A step began before
-// On gpu: may pass
+// On gpu: may pass - the right branch is mostly done in time
 // Nothing makes the last step wait for the right branch.
 #include "lab.hpp"
 

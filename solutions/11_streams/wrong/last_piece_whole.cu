@@ -1,5 +1,5 @@
 // Fails: add_pipelined: sizes around a block and a piece | OUT_OF_BOUNDS | past the end
-// On gpu: may pass
+// On gpu: may pass - what lies behind an array may be memory of another
 // The last piece is copied as if it were as long as the others.
 #include "lab.hpp"
 

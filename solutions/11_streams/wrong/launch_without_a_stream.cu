@@ -1,5 +1,5 @@
 // Fails: add_pipelined: streams as late as can be | WRONG_ANSWER | went to the default stream
-// On gpu: may pass
+// On gpu: may pass - the copy is mostly over in time
 // The copies go to non-blocking streams, the launch names none: nothing makes it wait for them.
 #include "lab.hpp"
 

@@ -1,5 +1,5 @@
 // Fails: add_pipelined: streams in any order | UNINITIALISED | is an event missing
-// On gpu: may pass
+// On gpu: may pass - the copy is mostly over in time
 // One stream for the copies in, one for all else, and no event between them.
 #include "lab.hpp"
 

@@ -1,5 +1,5 @@
 // Fails: add_pipelined: streams as late as can be | LATE_WRITE | returned before
-// On gpu: may pass
+// On gpu: may pass - the other streams are mostly done by then
 // Four streams have work, and the host waits for one.
 #include "lab.hpp"
 

@@ -1,5 +1,5 @@
 // Fails: diamond: streams as late as can be | UNINITIALISED | recorded nothing yet
-// On gpu: may pass
+// On gpu: may pass - the branch is mostly done in time
 // A wait for an event that has not been recorded yet waits for nothing.
 #include "lab.hpp"
 

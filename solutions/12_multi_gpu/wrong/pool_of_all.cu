@@ -1,5 +1,4 @@
 // Fails: broadcast: what is sent | TOO_SLOW | whose own links are idle
-// On gpu: may pass - with one GPU all memory is its own
 // Threat F62: Sends through memory of a pool that all devices share, as if it were nobody's.
 #include "lab.hpp"
 

@@ -1,5 +1,4 @@
 // Fails: time_copy_ms: a warm-up copy | WRONG_ANSWER | made 6 copies, and 7 were asked for
-// On gpu: may pass - only the simulator counts copies
 // The first copy is measured with the others.
 #include "lab.hpp"
 
