@@ -258,6 +258,8 @@ void describe(CLI::App &app, command_line &o, const installed_labs &here)
         return *app.add_subcommand(name, does);
     };
     CLI::App &demo = add("demo", "grade the worked solutions and draw the ladders");
+    demo.footer("With a GPU, the demo of all labs times one case of each, the one with the\n"
+                "most points; the demo of a lab times all of its cases.");
     add_labs(demo, o);
     add_backend_and_seed(demo, o);
 

@@ -1,6 +1,7 @@
 // The demo command: grades each lab's worked versions and draws the ladder.
 #include "commands.hpp"
 
+#include "cli/check/check.hpp"
 #include "cli/grading/backend.hpp"
 #include "cli/grading/both_backends.hpp"
 #include "cli/results/lab_names.hpp"
@@ -97,9 +98,9 @@ void climb_on_simulator(const toolchain &t, std::vector<ascent> &all, const grad
 }
 
 // Builds all labs and counts all steps first, on all cores, since neither a compiler nor a
-// simulator may run beside a clock.
+// simulator may run beside a clock. With `overview` only each lab's headline case is timed.
 void climb_on_gpu(const toolchain &t, std::vector<ascent> &all, const grade_options &options,
-                  progress_line &progress, const when_climbed &climbed)
+                  bool overview, progress_line &progress, const when_climbed &climbed)
 {
     std::vector<item> every;
     for (const ascent &a : all) every.insert(every.end(), a.steps.begin(), a.steps.end());
@@ -119,6 +120,7 @@ void climb_on_gpu(const toolchain &t, std::vector<ascent> &all, const grade_opti
     for (ascent &a : all) {
         grade_options timing = options;
         if (!a.steps[0].of->solutions) timing.only = "speed";
+        if (overview) timing.pattern = headline_case(t, *a.steps[0].of);
         auto said = [&](int done, int cases) {
             progress.go_on(a.result.lab + ": timing", fmt::format("{}/{}", done, cases));
         };
@@ -167,15 +169,23 @@ int demo_command(const toolchain &t, const std::vector<std::string> &words, grad
                            }).share();
     }
     bool right = true;
-    const auto climb = options.backend == "sim" ? climb_on_simulator : climb_on_gpu;
-    climb(t, all, options, progress, [&](const ascent &a) {
+    const bool overview = words.empty();
+    const when_climbed show = [&](const ascent &a) {
         fmt::print("{}\n", draw(a.result, out));
         for (const std::string &fault : ladder_faults(a.result)) {
             fmt::print("{}\n\n",
                        bad(out, wrapped("A fault of the workbook: " + fault, out.width, 2)));
             right = false;
         }
-    });
+    };
+    if (options.backend == "sim")
+        climb_on_simulator(t, all, options, progress, show);
+    else
+        climb_on_gpu(t, all, options, overview, progress, show);
+    if (overview && options.backend != "sim")
+        fmt::print("{}\n\n", wrapped("Of each lab, the timed case with the most points was timed; "
+                                     "with the name of a lab, demo times all.",
+                                     out.width, 0));
     if (!first.solutions)
         fmt::print("{}\n\n", wrapped("This is the student edition, without the worked solutions: "
                                      "each ladder ends at the naive version. Your instructor has "
