@@ -169,15 +169,19 @@ static __global__ void scan_counts(int tiles, pass p)
 // neighbouring places: the block sorts its tile in shared memory first.
 
 // In ints: the totals of all passes, the tiles taken by each, and one matrix of
-// counts, which all passes use.
-static size_t counts_for(int n) { return size_t(digits) * (passes + 1 + blocks_for(n, tile)); }
+// counts, which all passes use. A small digit has more passes than values.
+constexpr int taken_size = digits > passes ? digits : passes;
+static size_t counts_for(int n)
+{
+    return size_t(digits) * (passes + blocks_for(n, tile)) + taken_size;
+}
 
 // Sorts there and back: an even number of passes leaves the result in keys.
 static void sort(unsigned *keys, unsigned *values, int n, void *scratch, bool floats)
 {
     int tiles = blocks_for(n, tile);
     int *totals = static_cast<int *>(scratch), *taken = totals + passes * digits;
-    int *counts = taken + digits;
+    int *counts = taken + taken_size;
     unsigned *other = reinterpret_cast<unsigned *>(totals + counts_for(n));
     unsigned *other_values = values ? other + n : nullptr;
     arrays there{keys, values, other, other_values}, back{other, other_values, keys, values};
