@@ -284,8 +284,10 @@ static __global__ void count_digits(const unsigned *keys, int n, bool floats, in
         atomicAdd(&totals[i], here[0][i]);
 }
 
-// TODO 12 (radix_sort: speed, by the clock): Neighbouring lanes must store to
+// TODO 12 (radix_sort: speed, timed): Neighbouring lanes must store to
 // neighbouring places: the block sorts its tile in shared memory first.
+// TODO 12 (radix_sort_pairs: speed, timed): It is the same kernel.
+// TODO 12 (radix_sort_floats: speed, timed): It is the same kernel.
 
 // In ints: the totals of all passes, the tiles taken by each, and one matrix of
 // counts, which all passes use. A small digit has more passes than values.
