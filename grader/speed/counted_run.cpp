@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <exception>
 #include <limits>
@@ -76,6 +77,13 @@ std::vector<counted> counters_in_another_order(const make_workload &make)
     make_call(work->function(), work->arguments(), nullptr, 0);
     work->check();
     return counters_of_submission();
+}
+
+bool misses_a_step(const counted_gate &gate, double value)
+{
+    return std::ranges::any_of(
+        std::array{gate.required.good, gate.required.excellent},
+        [&](double step) { return step != 0 && (gate.at_least ? value < step : value > step); });
 }
 
 const counted &worst_by(const counted_gate &gate, const std::vector<counted> &calls)
@@ -193,6 +201,8 @@ counted_result count_calls(const make_workload &make, const make_workload &make_
             return fmt::format("{} {} {}", gate.name, gate.at_least ? "at least" : "at most",
                                show_counted(required, gate.unit));
         });
+        if (result.cause.empty() && gate.cause && misses_a_step(gate, value))
+            result.cause = gate.cause(submission);
         if (passes(gate, value)) continue;
         missed += (missed.empty() ? "" : " ") + missed_message(gate, submission, naive);
         if (!hint.empty()) continue;
