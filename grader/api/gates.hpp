@@ -30,6 +30,7 @@ struct counted_gate {
     // At least: a value that misses the gate is counted once more with blocks in another order, and
     // the better one judged.
     bool best_of_schedules = false;
+    bool beside_naive = true; // naive's value means something, and is shown
     // A fraction of the bytes moved, which useless traffic may raise: moving more than twice
     // naive's sectors is no pass.
     bool is_efficiency = false;

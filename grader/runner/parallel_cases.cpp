@@ -27,7 +27,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(speed_result, median, low, high, pairs, disca
                                    naive_ms, ms, parent_ratio, gbps, fraction, required_fraction,
                                    of, library_ratio, measured_again, by_median, naive_may_pass,
                                    counters, naive_counters, units, more_is_better, device_s,
-                                   prepare_s, verify_s, reached, offered, needs)
+                                   prepare_s, verify_s, reached, offered, needs, cause)
 
 // All members except `speed` and `endless`, which are optional.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(case_result, name, test, what, points, max_points, held_back,

@@ -17,7 +17,7 @@ namespace grading {
 namespace {
 
 // Requirements for the points that a speed case has not reached: "For 4 points: at least 65 % of
-// copy bandwidth. For 6 points: at least 90 % of copy bandwidth."
+// copy bandwidth. For 6 points: at least 90 % of copy bandwidth." The cause follows, if known.
 std::string more_points(const case_record &r)
 {
     if (!r.speed || r.speed->offered < 2 || r.points == r.max_points) return {};
@@ -29,7 +29,7 @@ std::string more_points(const case_record &r)
             "{}For {:g} point{}: {}.", text.empty() ? "" : " ", points, points == 1 ? "" : "s",
             step == 1 ? "what is required" : r.speed->needs.at(std::size_t(step - 1)));
     }
-    return text;
+    return text.empty() || r.speed->cause.empty() ? text : text + " " + r.speed->cause;
 }
 
 std::string printable_lines(const std::string &untrusted)

@@ -36,9 +36,10 @@ struct speed_result {
     // its points.
     int reached = 0, offered = 1;
     std::vector<std::string> needs; // requirement of each offered step, in words
+    std::string cause;              // why a step is not reached, if a counter shows it
 };
 
-// Adds the result to the current case. Called once, before the case ends; defined in
+// Adds the result to the current case before it ends, in place of an earlier one; defined in
 // case_record.cpp.
 void record_speed(const speed_result &);
 

@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <exception>
 #include <limits>
@@ -50,20 +51,39 @@ std::vector<counted> counters_of_submission()
     return all;
 }
 
+// Chooses the order of blocks of later calls, until its end.
+class order_of_blocks {
+public:
+    explicit order_of_blocks(bool random)
+        : previous_(std::exchange(options().random_schedule, random))
+    {
+    }
+    ~order_of_blocks() { options().random_schedule = previous_; }
+    order_of_blocks(const order_of_blocks &) = delete;
+    order_of_blocks &operator=(const order_of_blocks &) = delete;
+
+private:
+    bool previous_;
+};
+
 // Returns the same for blocks that take turns of varying lengths in another order. The default
 // order runs each block as far as it gets, so that the first one takes all the work of a queue
 // that an atomic counter distributes.
 std::vector<counted> counters_in_another_order(const make_workload &make)
 {
-    const struct random_order {
-        bool previous = std::exchange(options().random_schedule, true);
-        ~random_order() { options().random_schedule = previous; }
-    } scope;
+    const order_of_blocks scope(true);
     std::mt19937_64 random(case_seed());
     const std::unique_ptr<workload> work = make(random); // inputs of the first may be its outputs
     make_call(work->function(), work->arguments(), nullptr, 0);
     work->check();
     return counters_of_submission();
+}
+
+bool misses_a_step(const counted_gate &gate, double value)
+{
+    return std::ranges::any_of(
+        std::array{gate.required.good, gate.required.excellent},
+        [&](double step) { return step != 0 && (gate.at_least ? value < step : value > step); });
 }
 
 const counted &worst_by(const counted_gate &gate, const std::vector<counted> &calls)
@@ -146,6 +166,7 @@ counted_result count_calls(const make_workload &make, const make_workload &make_
 {
     // Naive runs first, because the submission's call must be the one that a replay repeats.
     const counted naive = count_naive(make_for_naive ? make_for_naive : make);
+    const order_of_blocks scope(options().random_schedule && !gates.blocks_in_turn);
     std::mt19937_64 random(case_seed());
     std::unique_ptr<workload> work = make(random);
     std::vector<argument> arguments = work->arguments();
@@ -173,13 +194,15 @@ counted_result count_calls(const make_workload &make, const make_workload &make_
             value = std::max(value, gate.value(worst_by(gate, in_another_order)));
         }
         result.counters[gate.name] = value;
-        result.naive_counters[gate.name] = gate.value(naive);
+        if (gate.beside_naive) result.naive_counters[gate.name] = gate.value(naive);
         result.units[gate.name] = gate.unit;
         result.more_is_better[gate.name] = gate.at_least;
         tally.add(gate.required, value, gate.at_least, [&](double required) {
             return fmt::format("{} {} {}", gate.name, gate.at_least ? "at least" : "at most",
                                show_counted(required, gate.unit));
         });
+        if (result.cause.empty() && gate.cause && misses_a_step(gate, value))
+            result.cause = gate.cause(submission);
         if (passes(gate, value)) continue;
         missed += (missed.empty() ? "" : " ") + missed_message(gate, submission, naive);
         if (!hint.empty()) continue;

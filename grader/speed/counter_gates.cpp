@@ -268,9 +268,11 @@ std::string missed_message(const counted_gate &gate, const counted &submission,
                            const counted &naive)
 {
     std::string text = fmt::format(
-        "{}: {}, {} {} is required; naive: {}.", gate.name,
-        show_counted(gate.value(submission), gate.unit), gate.at_least ? "at least" : "at most",
-        show_counted(gate.required.pass, gate.unit), show_counted(gate.value(naive), gate.unit));
+        "{}: {}, {} {} is required", gate.name, show_counted(gate.value(submission), gate.unit),
+        gate.at_least ? "at least" : "at most", show_counted(gate.required.pass, gate.unit));
+    if (gate.beside_naive)
+        text += fmt::format("; naive: {}", show_counted(gate.value(naive), gate.unit));
+    text += '.';
     if (const auto &s = submission.worst_banks; gate.name == banks_name && s.wavefronts > s.ideal)
         return text + fmt::format(" The worst line is {}, in {}: {} there take {} wavefronts, "
                                   "where {} would do.",

@@ -106,9 +106,15 @@ def lengths_of_todos(text):
         number, length = (int(begun[1]), 1) if begun else (0, 0)
 
 
+def is_case_or_step(label, cases):
+    """The timed case of a case, and a step of its points, which states its limit, count too."""
+    steps = [label[len(case) + 2:] for case in cases if label.startswith(case + ", ")]
+    return label in cases or any(re.search(r"^timed$|\d", step) for step in steps)
+
+
 def check_stub(path, text):
     """Checks the TODOs, and that each has a hint. The program finds them by `TODO 2 (FUNCTION)`, or
-    `TODO 3 (FUNCTION: CASE)`, and the hints by their headings; it ignores any other form without a word."""
+    `TODO 3 (FUNCTION: CASE)`, `(FUNCTION: CASE, LIMIT)` or `(FUNCTION: CASE, timed)`, and the hints by their headings; it ignores any other form without a word."""
     if "maybe_unused" in text:
         problem(path, "has [[maybe_unused]]; nothing warns of unused names")
     numbers = {int(n) for n in re.findall(r"\bTODO (\d+)", text)}
@@ -128,7 +134,7 @@ def check_stub(path, text):
     for number, of in named:
         if of.partition(":")[0] not in contract:
             problem(path, f"TODO {number} is of `{of}`, which begins with no function of lab.hpp")
-        elif ":" in of and not any(of in case or case in of for case in cases):
+        elif ":" in of and not is_case_or_step(of, cases):
             problem(path, f"TODO {number} is of `{of}`, a case that grade.cpp does not have")
     check_hints(path.with_name("hints.md"), numbers)
 

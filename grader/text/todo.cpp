@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -24,6 +25,14 @@ namespace {
 bool holds(const std::vector<int> &numbers, int number)
 {
     return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+}
+
+// A case that is timed, too, has a second one of this name for the clock's points.
+constexpr std::string_view timed = ", timed";
+bool is_timed(const std::string &case_name) { return case_name.ends_with(timed); }
+std::string counted_name_of(const std::string &timed_case)
+{
+    return timed_case.substr(0, timed_case.size() - timed.size());
 }
 
 void add_once(std::vector<int> &numbers, int number)
@@ -187,17 +196,20 @@ const std::vector<int> &todo_list::find(const std::string &what) const
     return at == numbers_.end() ? none : at->second;
 }
 
-const std::vector<int> &todo_list::of_case_or_function(const std::string &case_name) const
+std::vector<int> todo_list::of_case_or_function(const std::string &case_name) const
 {
-    const std::vector<int> &all = find(case_name);
-    return all.empty() ? find(function_of(case_name)) : all;
+    const std::vector<int> &own = find(case_name);
+    if (!is_timed(case_name)) return own.empty() ? find(function_of(case_name)) : own;
+    std::vector<int> all = of_case_or_function(counted_name_of(case_name));
+    for (int number : own) add_once(all, number);
+    return all;
 }
 
 std::vector<int> todo_list::of_line(const std::string &case_name, int line) const
 {
     for (const auto &[lines, held] : functions_) {
         if (line < lines.first || line > lines.last) continue;
-        const std::vector<int> &all = of_case_or_function(case_name);
+        const std::vector<int> all = of_case_or_function(case_name);
         std::vector<int> of_the_case, first; // `first`: not for later
         for (int number : held) {
             if (holds(all, number)) of_the_case.push_back(number);
@@ -228,7 +240,7 @@ std::vector<int> todo_list::of_case(const std::string &case_name, int line) cons
 {
     std::vector<int> at_the_line = of_line(case_name, line);
     if (!at_the_line.empty()) return at_the_line;
-    const std::vector<int> &all = of_case_or_function(case_name);
+    const std::vector<int> all = of_case_or_function(case_name);
     for (int number : all)
         if (!begun_.contains(number)) return {number};
     return all;
@@ -255,11 +267,22 @@ todo_list::open_todo todo_list::open_of(const std::string &case_name) const
 
 std::vector<int> todo_list::for_more(const std::string &case_name) const
 {
-    if (is_for_later(case_name)) return find(case_name);
-    std::string begin = function_of(case_name) + ": speed";
+    if (!find(case_name).empty()) return find(case_name);
+    const bool of_clock = is_timed(case_name);
+    for (const std::string &begin : {case_name, function_of(case_name) + ": speed"})
+        if (std::vector<int> later = for_later(begin, of_clock); !later.empty()) return later;
+    return of_clock ? for_more(counted_name_of(case_name)) : of_case(case_name);
+}
+
+std::vector<int> todo_list::for_later(const std::string &begin, bool of_clock) const
+{
+    std::set<int> all, left;
     for (const auto &[what, numbers] : numbers_)
-        if (what.starts_with(begin)) return numbers;
-    return of_case(case_name);
+        if (what.starts_with(begin) && is_timed(what) == of_clock)
+            all.insert(numbers.begin(), numbers.end());
+    std::ranges::set_difference(all, begun_, std::inserter(left, left.end()));
+    const std::set<int> &those = left.empty() ? all : left;
+    return {those.begin(), those.end()};
 }
 
 std::vector<std::string> todo_list::functions_of_todo(int number) const
@@ -273,7 +296,8 @@ std::vector<std::string> todo_list::functions_of_todo(int number) const
 bool todo_list::is_for_later(const std::string &case_name) const
 {
     const std::vector<int> &all = find(case_name);
-    return !all.empty() && all != find(function_of(case_name));
+    if (!all.empty()) return all != find(function_of(case_name));
+    return is_timed(case_name) && is_for_later(counted_name_of(case_name));
 }
 
 std::string todo_words(const std::vector<int> &todos)

@@ -13,7 +13,9 @@
 namespace grading {
 
 // TODOs of a stub. Its comments contain "TODO 2 (read_offset):" for one of a function's steps, or
-// name a case: "TODO 3 (read_offset: sectors at offset 11):".
+// name a case: "TODO 3 (read_offset: sectors at offset 11):". A step of a case's points has its
+// limit behind the case, "TODO 4 (read_offset: speed, 50 bytes moved):", and work that the clock
+// alone sees the name of the timed case, "TODO 5 (read_offset: speed, timed):".
 class todo_list {
 public:
     // `original`: the stub as it was handed out. `present`: its present state, from which begun
@@ -42,8 +44,9 @@ public:
         bool some_begun = false;
     };
     open_todo open_of(const std::string &case_name) const;
-    // Returns the TODOs for more points of a speed case: those for later, of the case or else of
-    // its function; if there are none, as of_case.
+    // Returns the TODOs for more points of a speed case, of those for later: the case's own, or
+    // else its function's that are not begun, or all of these; if there are none, as of_case. For a
+    // timed case these are the clock's, or else those of the case that is counted.
     std::vector<int> for_more(const std::string &case_name) const;
     // True if the TODO is one of the case's, or else of its function's.
     bool serves(int number, const std::string &case_name) const;
@@ -59,7 +62,10 @@ public:
 
 private:
     const std::vector<int> &find(const std::string &what) const;
-    const std::vector<int> &of_case_or_function(const std::string &case_name) const;
+    // For a timed case those of the one that is counted, and its own.
+    std::vector<int> of_case_or_function(const std::string &case_name) const;
+    // Returns the TODOs for later whose function, case or step begins so: the clock's, or others.
+    std::vector<int> for_later(const std::string &begin, bool of_clock) const;
     std::map<std::string, std::vector<int>> numbers_;
     std::set<int> begun_;
     std::set<std::string> untouched_; // contract functions

@@ -64,8 +64,8 @@ static void filter(P pixel, float *out, int rows, int cols, const float *filter_
     // TODO 5 (convolve: speed, 9 x 9): filter_tiles must take its place.
     // TODO 5 (convolve_clamped: speed, 9 x 9): It is the same kernel.
     //
-    // TODO 7 (convolve: speed, 9 x 9): Where the radius is 4, the kernel must be an
-    // instance that knows it, with unrolled loops. Only the clock sees that.
+    // TODO 7 (convolve: speed, 9 x 9, timed): Where the radius is 4, the kernel must
+    // be an instance that knows it, with unrolled loops. Only the clock sees that.
 }
 
 void convolve(const float *image, float *out, int rows, int cols, const float *filter_host,

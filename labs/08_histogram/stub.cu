@@ -97,8 +97,8 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
 // TODO 7 (histogram: speed, one bin): It is the same kernel.
 // TODO 7 (histogram: speed, an image): It is the same kernel.
 //
-// TODO 11 (histogram: speed, uniform): When everything else passes: each load
-// of count_bytes brings 16 bytes, where `in` allows it, so that more of them
+// TODO 11 (histogram: speed, uniform, timed): When everything else passes: each
+// load of count_bytes brings 16 bytes, where `in` allows it, so that more of them
 // are in flight. Only the clock sees that.
 
 // A block counts a tile; `across` tiles stand side by side.

@@ -281,8 +281,8 @@ static __global__ void start(level l, int n)
 // TODO 11 (quicksort: speed, launches at most 15): A level must have two launches:
 // one grid for its tiles and its leaves, and the block that goes on.
 //
-// TODO 12 (quicksort: speed, by the clock): 2^26 keys take some 30 levels, and a
-// key is moved in 18 of them. How many are there with 255 pivots instead of one?
+// TODO 12 (quicksort: speed, timed): 2^26 keys take some 30 levels, and a key is
+// moved in 18 of them. How many are there with 255 pivots instead of one?
 
 // Scratch: room for n keys, and the lists. A level has fewer than n / leaf
 // parts, and up to three leaves come from each.

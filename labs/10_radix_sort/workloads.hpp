@@ -28,9 +28,10 @@ enum class task { runs, keys, pairs, numbers };
 int raced_keys();
 grading::make_workload sort_many(task what);
 
-// Of sort_warps; of a radix sort, by the bytes per key that must move and that do; and of one in
-// few launches.
+// Of sort_warps; and of a radix sort, by the bytes per key that must move and that do.
 grading::speed_gates gates_of_runs();
 grading::speed_gates sorting_gates(double speedup, const grading::steps &max_bytes,
                                    const grading::steps &max_moved);
-grading::speed_gates gates_of_launches();
+
+// Counts the launches of a radix_sort, and what it reads for each of few keys and of many.
+void count_launches();

@@ -108,7 +108,7 @@ static void filter(P pixel, float *out, int rows, int cols, const float *filter_
     // TODO 5 (convolve: speed, 9 x 9): filter_tiles stands in its place.
     // TODO 5 (convolve_clamped: speed, 9 x 9): It is the same kernel.
     //
-    // TODO 7 (convolve: speed, 9 x 9): Where the radius is 4, the kernel is an
+    // TODO 7 (convolve: speed, 9 x 9, timed): Where the radius is 4, the kernel is an
     // instance that knows it, with unrolled loops. Only the clock sees that.
     // TODO 3 (convolve)
     size_t bytes = sizeof(float) * (2 * radius + 1) * (2 * radius + 1);

@@ -93,6 +93,9 @@ TEST_CASE("totals over kernels and lines")
     CHECK(c.instructions_by_kernels == 30);
     CHECK(c.thread_instructions == 120);
     CHECK(lanes_at_work().value(c) == 1.5);
+    counted_gate alone = at_most("growth", {1}, "", "", [](const counted &) { return 3.0; });
+    alone.beside_naive = false;
+    CHECK(missed_message(alone, c, c) == "growth: 3, at most 1 is required.");
     CHECK(missed_message(lanes_at_work(), c, c) ==
           "lanes at work: 1.5 of 32, at least 12 of 32 is required; naive: 1.5 of 32.");
     CHECK(c.shared_ideal_wavefronts == 8);
