@@ -99,6 +99,8 @@ void add_kernel(counted &c, const json &k)
             c.local_requests += number(site.at(local), "requests");
             c.local_sectors += number(site.at(local), "sectors");
         }
+        c.shared_wavefronts += number(site, "shared_atomic_wavefronts");
+        c.shared_ideal_wavefronts += number(site, "shared_atomic_ideal_wavefronts");
         c.global_atomic_requests += number(site, "global_atomic_requests");
         c.atomic_sectors += number(site, "global_atomic_sectors");
         c.global_atomics += number(site, "global_atomics");
