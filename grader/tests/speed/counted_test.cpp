@@ -102,6 +102,19 @@ TEST_CASE("totals over kernels and lines")
     CHECK(used_by_stores(0.95).value(c) == 1);
 }
 
+TEST_CASE("a kernel that only computes improves no mean")
+{
+    std::string kernel = document(strided);
+    const auto with = [&](std::string text, const std::string &from, const std::string &to) {
+        REQUIRE(text.find(from) != std::string::npos);
+        return text.replace(text.find(from), from.size(), to);
+    };
+    kernel = with(kernel, R"("warp_instructions":40)", R"("warp_instructions":400000000)");
+    kernel = with(kernel, R"("thread_instructions":60)", R"("thread_instructions":12800000000)");
+    CHECK(parse_counters(kernel).warp_instructions == 1000 * (10 + 20 + 3 + 16));
+    CHECK(lanes_at_work().value(parse_counters(kernel)) == 32);
+}
+
 TEST_CASE("what is moved counts, whatever way it goes")
 {
     counted c = parse_counters(document(strided + "," + contiguous));
