@@ -41,7 +41,8 @@ static bool has_pivots(double *a, double *column, int n)
     column[n] = -1;
     for (int k = 0; k < n; ++k) {
         show<<<1, block_size>>>(a, column, n, k);
-        while (*static_cast<volatile double *>(column + n) != k) {}
+        while (*static_cast<volatile double *>(column + n) != k) {
+        }
         int pivot = k;
         for (int i = k + 1; i < n; ++i)
             if (std::abs(column[i]) > std::abs(column[pivot])) pivot = i;
