@@ -5,6 +5,7 @@
 #include "simulator/runtime/harness.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -73,12 +74,44 @@ void add_banks(counted &c, const json &site, const std::string &kernel, const ch
         ideal,  kind == std::string_view("shared_store"), lane_stride_of(site, kind)};
 }
 
+// A kernel that computes much and reads and writes next to nothing would improve the mean of the
+// others: up to this many instructions of warps count per sector. A kernel that all bodies attract
+// each other in takes some thousand, and counts as much as before where no other kernel matters.
+constexpr std::uint64_t instructions_per_sector = 1000;
+
+std::uint64_t touched_sectors(const json &k)
+{
+    std::uint64_t sectors = number(k, "sectors_read") + number(k, "sectors_written");
+    for (const json &site : k.at("sites"))
+        sectors += number(site, "texture_sectors") + number(site, "printed_bytes");
+    return sectors;
+}
+
+// Adds the instructions of warps, threads and the busiest block, in the same proportion.
+void add_instructions(counted &c, const json &k)
+{
+    std::uint64_t of_warps = 0, of_threads = 0;
+    for (const json &site : k.at("sites")) {
+        of_warps += number(site, "warp_instructions");
+        of_threads += number(site, "thread_instructions");
+    }
+    const std::uint64_t most = instructions_per_sector * touched_sectors(k);
+    const double share =
+        of_warps > most ? static_cast<double>(most) / static_cast<double>(of_warps) : 1;
+    const auto counted_of = [share](std::uint64_t n) {
+        return static_cast<std::uint64_t>(std::llround(share * static_cast<double>(n)));
+    };
+    c.warp_instructions += counted_of(of_warps);
+    c.thread_instructions += counted_of(of_threads);
+    c.busiest_block_instructions += counted_of(number(k, "busiest_block_instructions"));
+    c.instructions_by_kernels += counted_of(number(k, "instructions_by_kernels"));
+}
+
 void add_kernel(counted &c, const json &k)
 {
     auto kernel = k.at("kernel").get<std::string>();
     c.launches += number(k, "launches");
     c.launches_by_kernels += number(k, "launches_by_kernels");
-    c.instructions_by_kernels += number(k, "instructions_by_kernels");
     c.parameter_bytes += number(k, "parameter_bytes");
     c.carried_bytes += number(k, "all_parameter_bytes");
     c.shared_with_host_bytes += sector_bytes * number(k, "managed_sectors");
@@ -86,7 +119,7 @@ void add_kernel(counted &c, const json &k)
     c.threads += number(k, "threads");
     c.compulsory_bytes += sector_bytes * (number(k, "sectors_read") + number(k, "sectors_written"));
     c.managed_pages += number(k, "managed_pages");
-    c.busiest_block_instructions += number(k, "busiest_block_instructions");
+    add_instructions(c, k);
     const json &by_device = k.at("multiplications_of");
     for (std::size_t d = 0; d < std::min(by_device.size(), c.multiplications_of.size()); ++d)
         c.multiplications_of[d] += by_device[d].get<std::uint64_t>();
@@ -99,6 +132,8 @@ void add_kernel(counted &c, const json &k)
             c.local_requests += number(site.at(local), "requests");
             c.local_sectors += number(site.at(local), "sectors");
         }
+        c.shared_wavefronts += number(site, "shared_atomic_wavefronts");
+        c.shared_ideal_wavefronts += number(site, "shared_atomic_ideal_wavefronts");
         c.global_atomic_requests += number(site, "global_atomic_requests");
         c.atomic_sectors += number(site, "global_atomic_sectors");
         c.global_atomics += number(site, "global_atomics");
@@ -118,8 +153,6 @@ void add_kernel(counted &c, const json &k)
         c.double_operations += number(site, "double_operations");
         c.exact_divisions += number(site, "exact_divisions");
         c.exact_square_roots += number(site, "exact_square_roots");
-        c.warp_instructions += number(site, "warp_instructions");
-        c.thread_instructions += number(site, "thread_instructions");
     }
 }
 

@@ -93,9 +93,7 @@ double memory_requests(const counted &c)
 
 double accesses(const counted &c)
 {
-    const std::uint64_t in_device_memory = std::min(c.atomic_requests, c.global_atomic_requests);
-    return memory_requests(c) +
-           static_cast<double>(c.shared_wavefronts + c.atomic_requests - in_device_memory);
+    return memory_requests(c) + static_cast<double>(c.shared_wavefronts);
 }
 
 counted_gate moved_bytes(const std::string &element, std::function<double()> elements,

@@ -168,12 +168,12 @@ SPEED_CASE("polynomial: what is loaded", 7, 3)
         1.5; // 2.4 were measured with four elements per thread on an H200, 0.64 with one
     gates.counted = {
         // From any memory: a load of a coefficient costs about the same from constant memory as
-        // from the L1.
+        // from the L1 or from shared memory.
         at_most("loads per element", {9.5}, "",
                 "Each coefficient that a thread loads is used for too few elements. Let a thread "
                 "have four or more elements, each with a sum in a register: then a loaded "
                 "coefficient serves them all.",
-                [=](const counted &c) { return 32 * memory_requests(c) / elements(); }),
+                [=](const counted &c) { return 32 * accesses(c) / elements(); }),
         moved_bytes("element", elements, {18},
                     "Loading x and storing y move 8 bytes per element. All threads read the same "
                     "coefficient at the same moment: keep the coefficients in constant memory."),
@@ -279,6 +279,13 @@ SPEED_CASE("small_sort: speed", 8, 3)
                 double others = double(c.load_requests + c.store_requests);
                 return share(others, others + double(c.local_requests));
             }),
+        // Runs that are loaded and stored by way of shared memory take 4. Conflicts do not count.
+        at_most("passes over shared memory per element", {8}, "",
+                "Shared memory is no place to compare and exchange in: load a run from it once, "
+                "sort it in registers, and store it once.",
+                [](const counted &c) {
+                    return 32 * double(c.shared_ideal_wavefronts) / double(raced_elements());
+                }),
         // 8 by way of shared memory, 64 where each lane loads and stores its run a float at a time
         moved_bytes(
             "element", [] { return double(raced_elements()); }, {80},

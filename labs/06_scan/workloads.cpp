@@ -197,7 +197,7 @@ speed_gates gates_of(std::size_t element, double one_pass)
     gates.copy = {0, 0.55, 0};
     gates.counted = {compulsory_per_element(n, {17 * times, 0, one_pass * times}),
                      moved_per_element(n, {80 * times, 0, one_pass > 0 ? 40 * times : 0}),
-                     loaded_per_element(n, 16 * times), blocks_share(4), lanes_at_work()};
+                     loaded_per_element(n, 13.5 * times), blocks_share(5.1), lanes_at_work()};
     if (one_pass == 0) gates.counted.push_back(few_barriers(n));
     gates.too_slow =
         "Where does the time go? A scan by doubling distances goes over all elements some twenty "
@@ -209,7 +209,7 @@ speed_gates gates_of_one_pass(double n, double share)
 {
     speed_gates gates;
     gates.counted = {compulsory_per_element(n, {8.5}), moved_per_element(n, {40}),
-                     loaded_per_element(n, 16), blocks_share(share), lanes_at_work()};
+                     loaded_per_element(n, 7), blocks_share(share), lanes_at_work()};
     return gates;
 }
 

@@ -88,7 +88,7 @@ SPEED_CASE("quicksort_recursive: launches", 3, 0)
                   "sorts them itself?"),
          accesses_per_key(60, "Parts that are not split any more are still large: launch the "
                               "kernel again for each side, until a part is small."),
-         work_of_launched(), lanes_at_work()});
+         work_of_launched(), lanes_at_work(), instructions_per_key(recursive_keys, 240)});
 }
 
 // Counted, since without a launch nothing is refused. Where equal keys go to one side, no grid may
@@ -98,7 +98,7 @@ SPEED_CASE("quicksort_recursive: launches are refused", 2, 0)
     for (order o : {order::equal, order::few}) try_recursive(ordered(o, 701));
     for (int places : {1, 2, 3}) try_refused(places, recursive_keys, sort_function::recursive);
     limit_launches(0);
-    count_recursive(order::random, {launches_by_kernels()});
+    count_recursive(order::random, {launches_by_kernels(), work_of_launched()});
 }
 
 // Five values: with those equal to the pivot aside there are at most five launches; where they are
@@ -108,7 +108,8 @@ SPEED_CASE("quicksort_recursive: equal keys", 1.5, 0)
     const std::string done =
         "If equal keys all go to one side, it does not shrink from level to level. Those that "
         "equal the pivot are neither smaller nor larger: they are done.";
-    count_recursive(order::few, {launches({40}, done), accesses_per_key(60, done)});
+    count_recursive(order::few, {launches({40}, done), accesses_per_key(60, done),
+                                 instructions_per_key(recursive_keys, 240)});
 }
 
 CORRECTNESS_CASE("quicksort: a small array", 1)

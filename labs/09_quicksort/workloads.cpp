@@ -180,6 +180,17 @@ counted_gate accesses_per_key(double limit, const std::string &meaning)
                    [](const counted &c) { return accesses(c) / recursive_keys; });
 }
 
+// In a quadratic sort a load can serve several keys, but no comparison can be left out: 750 for
+// ranks of all among all, where quicksort_recursive takes 64 to 162; and 640 where each of eight
+// blocks ranks a range of values, where quicksort takes 37.
+counted_gate instructions_per_key(double keys, double limit)
+{
+    return at_most("instructions of warps per key", {limit}, "",
+                   "Keys are compared with far too many others: within a part that is not split "
+                   "any more, within a range of values, or all with all.",
+                   [keys](const counted &c) { return double(c.warp_instructions) / keys; });
+}
+
 counted_gate launches_by_kernels()
 {
     return at_least("launches by kernels", {2}, "",
@@ -244,6 +255,7 @@ void race_levels(order o)
                      launches_by_the_host(),
                      launches_of_levels(),
                      work_of_launched(),
+                     instructions_per_key(raced_keys(), 300),
                      bytes_per_key({0, 50, 0},
                                    "Each level moves every key to another place. Use more pivots, "
                                    "or larger leaves, and there are fewer levels.")};

@@ -27,6 +27,8 @@ grading::counted_gate launches_by_kernels();
 grading::counted_gate work_of_launched();
 grading::counted_gate launches(const grading::steps &max, const std::string &meaning);
 grading::counted_gate accesses_per_key(double max, const std::string &meaning); // recursive
+// Of either function.
+grading::counted_gate instructions_per_key(double keys, double max);
 
 // One call of quicksort, timed and counted; and only counted: the lanes at work, for random keys;
 // and the bytes moved per key, for few values.

@@ -133,7 +133,13 @@ CORRECTNESS_CASE("eliminate_one: singular systems", 0.5) { try_singular_ones(on_
 
 CORRECTNESS_CASE("eliminate_one: nearly singular systems", 0.5) { try_nearly_singular(on_one); }
 
-SPEED_CASE("eliminate_one: who waits", 4, 0) { race(solve_system(solver::one), one_waits()); }
+// A host that looks for a flag in pinned memory waits, too, and no call is counted: where work
+// comes late, it waits for ever.
+SPEED_CASE("eliminate_one: who waits", 4, 0)
+{
+    right_in_any_order(solve_system(solver::one));
+    race(solve_system(solver::one), one_waits());
+}
 
 SPEED_CASE("eliminate_one: what is loaded", 10, 0) { race(solve_system(solver::one), one_loads()); }
 

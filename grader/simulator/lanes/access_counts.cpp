@@ -208,6 +208,20 @@ u32 max_lanes_per_address(const u64 *address, lane_mask mask)
     return lanes;
 }
 
+// Returns the largest number of lanes that have a word in one bank. Atomics of lanes on one word
+// are not served together, unlike loads.
+u32 max_lanes_per_bank(const u64 *address, lane_mask mask, u32 bytes)
+{
+    const u32 words = bytes <= 4 ? 1 : bytes / 4;
+    u32 lanes[32] = {};
+    active(mask, [&](int l) {
+        for (u32 k = 0; k < words; ++k) ++lanes[(static_cast<u32>(address[l] >> 2) + k) & 31];
+    });
+    u32 max = 0;
+    for (u32 n : lanes) max = n > max ? n : max;
+    return max;
+}
+
 void keep_worst_atomic(context &c, const instruction &i, lane_mask mask, const u64 *address,
                        ptx::space s, u32 bytes, u32 same_address)
 {
@@ -310,7 +324,11 @@ void count_atomic(context &c, const instruction &i, lane_mask mask, const u64 *a
     u32 same_address = max_lanes_per_address(address, mask);
     n.atomic_same_address += same_address;
     keep_worst_atomic(c, i, mask, address, s, bytes, same_address);
-    if (s == space::shared) return;
+    if (s == space::shared) {
+        n.shared_atomic_wavefronts += max_lanes_per_bank(address, mask, bytes);
+        n.shared_atomic_ideal_wavefronts += (lanes * bytes + 127) / 128;
+        return;
+    }
     n.global_atomic_requests += 1;
     const u32 sectors = count_distinct_sectors(address, mask);
     n.global_atomic_sectors += sectors;

@@ -85,6 +85,8 @@ constexpr std::pair<const char *, std::uint64_t site_counts::*> site_numbers[] =
     {"shared_atomics", &site_counts::shared_atomics},
     {"atomic_same_address", &site_counts::atomic_same_address},
     {"atomic_requests", &site_counts::atomic_requests},
+    {"shared_atomic_wavefronts", &site_counts::shared_atomic_wavefronts},
+    {"shared_atomic_ideal_wavefronts", &site_counts::shared_atomic_ideal_wavefronts},
     {"global_atomic_requests", &site_counts::global_atomic_requests},
     {"global_atomic_sectors", &site_counts::global_atomic_sectors},
     {"texture_requests", &site_counts::texture_requests},

@@ -50,6 +50,8 @@ struct site_counts { // counts for one source line of one kernel
     std::uint64_t global_atomics = 0, shared_atomics = 0; // lanes
     std::uint64_t atomic_same_address = 0; // max lanes on one address, summed over requests
     std::uint64_t atomic_requests = 0;
+    // Atomics in shared memory: lanes on one bank are served one after the other.
+    std::uint64_t shared_atomic_wavefronts = 0, shared_atomic_ideal_wavefronts = 0;
     std::uint64_t global_atomic_requests = 0, global_atomic_sectors = 0;
     // Fetches; the data they read is in no other count of a line.
     std::uint64_t texture_requests = 0;

@@ -179,6 +179,7 @@ private:
             loads + R"(,"global_store":)" + none + R"(,"local_load":)" + none +
             R"(,"local_store":)" + none + R"(,"shared_load":)" + shared + R"(,"shared_store":)" +
             shared + R"(,"global_atomics":0,"atomic_requests":0,"atomic_same_address":0,)" +
+            R"("shared_atomic_wavefronts":0,"shared_atomic_ideal_wavefronts":0,)" +
             R"("texture_bytes":0,"multiplications":0,"divisions":0,"exact_divisions":0,)" +
             R"("double_operations":0,)" +
             R"("exact_square_roots":0,"warp_instructions":0,"thread_instructions":0,)" +

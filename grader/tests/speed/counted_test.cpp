@@ -31,7 +31,7 @@ std::string site(int line, const access &load, const access &store)
     std::string shared = R"({"requests":1,"wavefronts":4,"ideal_wavefronts":2,"lanes":32})";
     return fmt::format(
         R"({{"file":"labs/x/stub.cu","line":{},"global_load":{},"global_store":{},"local_load":{},)"
-        R"("local_store":{},"shared_load":{},"shared_store":{},"global_atomics":3,"atomic_requests":2,"atomic_same_address":7,"texture_bytes":6,"multiplications":8,"divisions":9,"double_operations":2,"exact_divisions":4,"exact_square_roots":5,"warp_instructions":40,"thread_instructions":60,"texture_requests":1,"texture_sectors":3,"printed_bytes":16,"global_atomic_requests":2,"global_atomic_sectors":5,"constant_requests":2,"constant_addresses":9,"host_sectors":3,"barriers":5}})",
+        R"("local_store":{},"shared_load":{},"shared_store":{},"global_atomics":3,"atomic_requests":2,"atomic_same_address":7,"shared_atomic_wavefronts":6,"shared_atomic_ideal_wavefronts":1,"texture_bytes":6,"multiplications":8,"divisions":9,"double_operations":2,"exact_divisions":4,"exact_square_roots":5,"warp_instructions":40,"thread_instructions":60,"texture_requests":1,"texture_sectors":3,"printed_bytes":16,"global_atomic_requests":2,"global_atomic_sectors":5,"constant_requests":2,"constant_addresses":9,"host_sectors":3,"barriers":5}})",
         line, to_json(load), to_json(store), none, none, shared, shared);
 }
 
@@ -60,7 +60,7 @@ TEST_CASE("totals over kernels and lines")
     CHECK(c.load_ideal_sectors == 32);
     CHECK(c.load_bytes == 1024);
     CHECK(c.store_sectors == 32);
-    CHECK(c.shared_wavefronts == 16);
+    CHECK(c.shared_wavefronts == 16 + 2 * 6); // of loads and stores, and of atomics
     CHECK(c.atomic_requests == 4);
     CHECK(c.atomic_same_address == 14);
     CHECK(c.texture_bytes == 12);
@@ -98,11 +98,24 @@ TEST_CASE("totals over kernels and lines")
     CHECK(missed_message(alone, c, c) == "growth: 3, at most 1 is required.");
     CHECK(missed_message(lanes_at_work(), c, c) ==
           "lanes at work: 1.5 of 32, at least 12 of 32 is required; naive: 1.5 of 32.");
-    CHECK(c.shared_ideal_wavefronts == 8);
+    CHECK(c.shared_ideal_wavefronts == 8 + 2 * 1);
     CHECK(c.global_atomics == 6);
     CHECK(c.barriers == 10);
     CHECK(used_by_loads(0.95).value(c) == 0.125);
     CHECK(used_by_stores(0.95).value(c) == 1);
+}
+
+TEST_CASE("a kernel that only computes improves no mean")
+{
+    std::string kernel = document(strided);
+    const auto with = [&](std::string text, const std::string &from, const std::string &to) {
+        REQUIRE(text.find(from) != std::string::npos);
+        return text.replace(text.find(from), from.size(), to);
+    };
+    kernel = with(kernel, R"("warp_instructions":40)", R"("warp_instructions":400000000)");
+    kernel = with(kernel, R"("thread_instructions":60)", R"("thread_instructions":12800000000)");
+    CHECK(parse_counters(kernel).warp_instructions == 1000 * (10 + 20 + 3 + 16));
+    CHECK(lanes_at_work().value(parse_counters(kernel)) == 32);
 }
 
 TEST_CASE("what is moved counts, whatever way it goes")
@@ -120,7 +133,7 @@ TEST_CASE("what is moved counts, whatever way it goes")
               "element", [] { return 8.0; }, {1}, "")
               .value(c) == 4 * moved_sectors(c));
     CHECK(memory_requests(c) == 8 + 4 + 2 + 4);
-    CHECK(accesses(c) == 8 + 4 + 2 + 4 + 16); // no atomic was in shared memory
+    CHECK(accesses(c) == 8 + 4 + 2 + 4 + 16 + 12); // each atomic once
     counted local;
     local.local_requests = 3;
     local.local_sectors = 12;
@@ -128,6 +141,7 @@ TEST_CASE("what is moved counts, whatever way it goes")
     CHECK(memory_requests(local) == 3);
     counted shared;
     shared.atomic_requests = 5;
+    shared.shared_wavefronts = 5;
     CHECK(memory_requests(shared) == 0);
     CHECK(accesses(shared) == 5);
 }

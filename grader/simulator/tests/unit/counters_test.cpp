@@ -195,6 +195,9 @@ TEST_CASE("constants, atomics and local memory")
     CHECK(h.global_atomics == 256);
     CHECK(h.atomic_requests == 16 + 8);
     CHECK(h.atomic_same_address == 16 * 32 + 8);
+    // All lanes of a warp add to one bin, and are served one after the other.
+    CHECK(h.shared_atomic_wavefronts == 16 * 32);
+    CHECK(h.shared_atomic_ideal_wavefronts == 16);
     buffer<int> a(std::vector<int>(512, 1)), b(std::size_t(512));
     run(kernels(), "local_sort", {1, 1, 1}, {32, 1, 1}, 0, a, b);
     const auto &l = counted().total;
