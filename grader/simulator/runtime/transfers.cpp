@@ -11,10 +11,19 @@ namespace simulator::runtime {
 
 namespace {
 
+// Host code gets all ones, a NaN or -1, for device bytes that nothing wrote: on a GPU they may be
+// anything, and zeros would often be taken for results.
+void overwrite_uninitialised(std::byte *to, const std::uint8_t *shadow, std::uint64_t bytes)
+{
+    for (std::uint64_t i = 0; i < bytes; ++i)
+        if (!(shadow[i] & initialised)) to[i] = std::byte{0xff};
+}
+
 // Copies initialisation too: uninitialised source bytes stay uninitialised.
 void copy_row(const side &to, const side &from, std::uint64_t bytes)
 {
     std::memmove(to.bytes, from.bytes, bytes);
+    if (to.host && !from.host) overwrite_uninitialised(to.bytes, from.shadow, bytes);
     if (!to.shadow) return;
     if (!from.shadow || to.host)
         memory::instance().mark(to.start, bytes, initialised, 0);
