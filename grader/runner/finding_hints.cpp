@@ -5,6 +5,7 @@
 #include "case_record.hpp"
 #include "case_run.hpp"
 #include "index_hints.hpp"
+#include "source_facts.hpp"
 #include "worker_verdict.hpp"
 
 #include <fmt/format.h>
@@ -90,14 +91,24 @@ std::string scratch_hint(const simulator_finding &f, const std::vector<argument>
     return {};
 }
 
+bool in_scratch(const simulator_finding &f, const std::vector<argument> &arguments)
+{
+    return std::any_of(arguments.begin(), arguments.end(),
+                       [&](const argument &a) { return a.wire.scratch && is_in(f, a); });
+}
+
 // Hint for a finding that only the second of two equal calls shows: there, scratch and outputs
 // hold other bytes.
-std::string second_call_hint(const simulator_finding &f)
+std::string second_call_hint(const simulator_finding &f, const std::vector<argument> &arguments)
 {
     const verdict v = verdict_of(f);
-    if (!current_case().repeating ||
+    if (!current_case().repeating || kind_of(f) == simulator::finding_kind::use_after_free ||
         (v != verdict::UNINITIALISED && v != verdict::OUT_OF_BOUNDS && v != verdict::CUDA_ERROR))
         return {};
+    if (v == verdict::UNINITIALISED && in_scratch(f, arguments))
+        return "Which line gives these bytes of scratch a value before the kernel begins? Their "
+               "contents are undefined in every call. Is that line left out because of what is "
+               "kept from call to call (static, __device__)?";
     return "A first, equal call was right. In the second, scratch and outputs hold other bytes, "
            "and blocks run in another order: what is kept from call to call (static, __device__), "
            "or depends on that order?";
@@ -107,6 +118,39 @@ std::string second_call_hint(const simulator_finding &f)
 bool both_wrote(const simulator_finding &f)
 {
     return f.write && f.earlier_wrote && !f.other_grid && !in_shared(f);
+}
+
+// Hint for a race of two blocks of a grid.
+std::string race_of_blocks_hint(const simulator_finding &f)
+{
+    const std::string index = "an index is wrong: does a block begin where the one before it ends, "
+                              "at blockIdx times all that a block owns, and is a row as long as "
+                              "the whole array's? ",
+                      barrier = submission_source().find("this_grid") != std::string::npos
+                                    ? "grid.sync() orders them, __syncthreads() does not; "
+                                    : "no barrier reaches across blocks; ";
+    if (!one_reads(f))
+        return "Are both blocks meant to reach this element? If not, " + index +
+               "If they are: " + barrier +
+               "atomicAdd adds atomically, or another kernel can follow.";
+    std::string hint;
+    if (f.earlier_line == f.line && f.line > 0)
+        hint = "Does each of the two load, change and store this same element, as ++ and += do? "
+               "No barrier helps there, but atomicAdd adds atomically. If not: ";
+    if (f.write)
+        return hint +
+               "Is this element meant to be used by one block and changed by another? If not, an "
+               "index is wrong: is blockIdx in it, and is a row as long as the whole array's? If "
+               "it is: " +
+               barrier +
+               "read from one array and write to another, or let a kernel of its own do the second "
+               "part.";
+    return hint + "Should this block use what the other one has stored? If not, " + index +
+           "If it should: " + barrier +
+           "a kernel of its own can do the second part. Where a flag tells that a value is there, "
+           "__threadfence() must come between the value's store and the flag's, and between the "
+           "flag's load and the value's. Is this the flag itself? Ordinary loads and stores do not "
+           "do for it: make it volatile, or use atomics.";
 }
 
 std::string race_hint(const simulator_finding &f)
@@ -123,24 +167,7 @@ std::string race_hint(const simulator_finding &f)
         return current_case().one_location_hint;
     if (!current_case().race_hint.empty()) return current_case().race_hint;
     if (f.other_block && misses(f, simulator::missing_order::fence)) return out_of_order_hint;
-    if (f.other_block && !f.write)
-        return "Should this block use what the other one has stored? If not, an index is wrong: "
-               "does a block begin where the one before it ends, at blockIdx times all that a "
-               "block owns, and is a row as long as the whole array's? If it should: no barrier "
-               "reaches across blocks, but a kernel of its own can do the second part. "
-               "Where a flag tells that a value is there, __threadfence() must come between the "
-               "value's store and the flag's, and between the flag's load and the value's.";
-    if (f.other_block && one_reads(f))
-        return "Is this element meant to be used by one block and changed by another? If not, an "
-               "index is wrong: is blockIdx in it, and is a row as long as the whole array's? If "
-               "it is: no barrier reaches across blocks, so read from one array and write to "
-               "another, or let a kernel of its own do the second part.";
-    if (f.other_block)
-        return "Are both blocks meant to reach this element? If not, its index is wrong: does "
-               "a block begin where the one before it ends, at blockIdx times all that a block "
-               "owns, and is a row as long as the whole array's? If they are: no barrier "
-               "reaches across blocks, but atomicAdd adds atomically, or another kernel can "
-               "follow.";
+    if (f.other_block) return race_of_blocks_hint(f);
     if (one_reads(f) && !in_shared(f))
         return "Something must order the two accesses: which barrier stands between them? Where "
                "other blocks use or change these elements, too, none helps: read from one array "
@@ -191,6 +218,13 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
                    ? "Only the simulator counts: do it in another way."
                    : "A machine with a GPU judges this case there. Without one, do it in another "
                      "way.";
+    const bool freed = kind_of(f) == use_after_free;
+    if (f.host_call && freed && std::string_view(f.kernel).starts_with("cudaMem"))
+        return "Did a stream still have this copy to do when the memory was freed? Wait for the "
+               "stream before you free. Or is the address kept from an earlier call?";
+    if (f.host_call && place_of(f) == location::across_end)
+        return "Is the size that of this call's array, in bytes? The last piece may be shorter "
+               "than the others.";
     if (f.host_call && f.where[0])
         return "Does the pointer belong to the array that is meant, is it freed only once and "
                "after its last use, and does the size count bytes?";
@@ -240,9 +274,10 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
                    "write too little, or elsewhere, or does it come later?";
         if (just_past_used_part(f)) return current_case().past_the_end.hint;
         if (in_shared(f))
-            return "Which thread should have written these bytes before? Either none does, so look "
-                   "at how far the loop or the test lets it go; or nobody should read them, so "
-                   "look at the index here.";
+            return "Which thread should have written these bytes before? Either none does: look at "
+                   "how far the loop or the test lets it go, and store 0 where there is no input, "
+                   "beyond an edge, if zeros are meant. Or nobody should read them: look at the "
+                   "index here.";
         return "Give it a value first, or do not read it: outputs start out with arbitrary "
                "contents, and so does shared memory.";
     case use_after_free:
@@ -250,12 +285,10 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
                "arrays of its own, scratch too. Or is memory freed before the last use has ended?";
     case misaligned:
         if (!current_case().misaligned_hint.empty()) return current_case().misaligned_hint;
-        return f.bytes == 16 ? "A float4 access needs an address that is a multiple of 16: check "
-                               "the pointer, or peel."
-                             : fmt::format("An access of {0} bytes at once needs an address that "
-                                           "is a multiple of {0}, and an array of smaller elements "
-                                           "may begin anywhere: check the pointer, or peel.",
-                                           f.bytes);
+        return fmt::format("An access of {0} bytes at once{1} needs an address that is a multiple "
+                           "of {0}, and an array of smaller elements may begin anywhere: check the "
+                           "pointer, or peel.",
+                           f.bytes, f.bytes == 16 ? ", as by float4 or uint4," : "");
     case race:
         return race_hint(f);
     case barrier:
@@ -324,7 +357,7 @@ bool lacks_order(const simulator_finding &f, const std::vector<argument> &argume
 std::string hint_for(const simulator_finding &f, const std::vector<argument> &arguments)
 {
     std::string hint = scratch_hint(f, arguments);
-    if (hint.empty()) hint = second_call_hint(f);
+    if (hint.empty()) hint = second_call_hint(f, arguments);
     if (hint.empty()) hint = hint_of(f, arguments, lacks_order(f, arguments));
     return hint;
 }

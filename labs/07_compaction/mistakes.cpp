@@ -40,6 +40,20 @@ std::vector<misconception<int>> wrong_counts(const floats &in, int counted)
         auto end = in.begin() + std::ptrdiff_t(first);
         if (std::count_if(in.begin(), end, positive) == counted) part = first;
     }
+    // The last tile's sum, if each adds up the sums of all tiles before it, which are not those of
+    // the tiles alone. Two tiles come out right.
+    const auto adds_sums = [&in, counted](std::size_t tile) {
+        std::uint32_t sums = 0, last = 0; // modulo 2^32, as in an int, since they double
+        for (std::size_t at = 0; at < in.size(); at += tile, sums += last) {
+            const auto from = in.begin() + std::ptrdiff_t(at);
+            const std::size_t size = std::min(tile, in.size() - at);
+            last = sums + std::uint32_t(std::count_if(from, from + std::ptrdiff_t(size), positive));
+        }
+        return in.size() > 2 * tile && last == std::uint32_t(counted);
+    };
+    bool added_twice = false;
+    for (std::size_t tile = 256; tile <= in.size() / 2; tile *= 2)
+        added_twice |= adds_sums(tile) || adds_sums(tile / 2 * 3);
     auto exactly = [](auto count) { return [=] { return std::vector<int>{int(count)}; }; };
     auto kept = std::count_if(in.begin(), in.end(), positive);
     bool last = !in.empty() && in.back() > 0;
@@ -58,6 +72,11 @@ std::vector<misconception<int>> wrong_counts(const floats &in, int counted)
          "Which thread's sum was written? Only the last of the threads that add up the counts has "
          "the total.",
          exactly(part > 0 ? counted : -1)});
+    known.push_back({"Some tiles were counted twice: this is what comes out if a tile adds up the "
+                     "sums of all tiles before it, each of which holds those before that one.",
+                     "If tiles look back within one kernel, TODO 7: does looking back stop at the "
+                     "first inclusive prefix?",
+                     exactly(added_twice ? counted : -1)});
     return known;
 }
 

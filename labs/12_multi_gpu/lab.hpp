@@ -32,7 +32,7 @@ void peer_table(int *can_access_host, int devices);
 
 // Makes all buffers equal to the first.
 //   buffers: n floats each, at most 2^28. buffers[k][i] = buffers[0][i], for
-//   all k.
+//   all k. A multiple of n may be too large for an int.
 // The lesson: every member that has received a piece can send it on.
 void broadcast(float *const *buffers, int n, int devices);
 
@@ -45,8 +45,9 @@ void all_reduce(float *const *buffers, int n, int devices);
 
 // Merges two batches of images.
 //   first_host, second_host, out_host: count x height x width bytes, image
-//   after image, at most 2^30. out = (3 * first + second + 2) / 4 for each
-//   pixel, rounded down. Each member merges about as many images as any other.
+//   after image, at most 2^30, which may be as many images.
+//   out = (3 * first + second + 2) / 4 for each pixel, rounded down. Each member
+//   merges about as many images as any other.
 // The lesson: one host thread per device, each with a current device of its
 // own.
 void merge_images(const unsigned char *first_host, const unsigned char *second_host,

@@ -45,8 +45,8 @@ void broadcast(float *const *buffers, int n, int devices)
     std::vector<stream> streams = stream_each(devices);
     int pieces = min(max(n / 4096, 1), 32);
     // TODO 3 (broadcast): Each member but the last must send on every piece p,
-    // from n * p / pieces up to n * (p + 1) / pieces, as soon as it has it. The
-    // host must not wait.
+    // from size_t(n) * p / pieces up to size_t(n) * (p + 1) / pieces (n * p may
+    // be too large for an int), as soon as it has it. The host must not wait.
     finish(streams);
 }
 
@@ -123,7 +123,7 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
 {
     thread_each(devices, [&](int k) {
         // TODO 8 (merge_images): This host thread must merge the images from
-        // count * k / devices up to the next member's first, on member k's
-        // device.
+        // size_t(count) * k / devices up to the next member's first, on member
+        // k's device.
     });
 }

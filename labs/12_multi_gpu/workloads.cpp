@@ -157,8 +157,8 @@ static counted_gate no_host_link()
 {
     return at_most("bytes over host links, in buffers", {0.01}, "",
                    "Let the devices send to each other: cudaMemcpyPeerAsync, or kernels that "
-                   "follow another device's pointers. Both need cudaDeviceEnablePeerAccess: "
-                   "without it, copies go through the host.",
+                   "follow another device's pointers. Both need cudaDeviceEnablePeerAccess, "
+                   "TODO 2: without it, copies go through the host.",
                    [](const counted &c) { return double(c.host_link_bytes) / buffer_bytes(); });
 }
 

@@ -36,9 +36,11 @@ static const known_mistake mistakes[] = {
      "In column k, look for the largest number in row k and below it: the rows above have had "
      "their pivots."},
     {oracle::way::right_side_left_out,
-     "x is the result if the right-hand side stays as it was, while rows are exchanged and "
+     "x is as if the right-hand side had stayed as it was, while rows were exchanged and "
      "subtracted.",
-     "The right-hand side is column n: it takes part in every exchange and every subtraction."},
+     "Every column right of the pivot's takes part in every exchange and every subtraction, up to "
+     "the right-hand side, which is column n. Are all of them reached, also those right of a "
+     "panel?"},
     {oracle::way::not_substituted,
      "x is the result if each unknown is computed as if all others were 0.",
      "Once an unknown is known, subtract its multiple from the right-hand sides of all equations "

@@ -171,7 +171,7 @@ private:
         const code *of;
         std::uint32_t statement;
         std::uint8_t bytes;
-        bool atomic, guess;
+        bool atomic, guess, copy; // `copy`: by cp.async
     };
 
     shadow_line &line_at(const access &, std::uint64_t offset);

@@ -1,4 +1,4 @@
-// Fails: histogram_tiles: ragged edges | WRONG_ANSWER | which are not whole, were left out
+// Fails: histogram_tiles: ragged edges | WRONG_ANSWER | which are not whole, nothing was counted
 // A tile is counted if it is whole.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: eliminate_one: one unknown per equation | WRONG_ANSWER | the right-hand side stays as it was
+// Fails: eliminate_one: one unknown per equation | WRONG_ANSWER | the right-hand side had stayed as it was
 // The columns that are updated end left of the right-hand side.
 #include "../check.hpp"
 #include "lab.hpp"

@@ -122,8 +122,12 @@ void race_checker::check(context &c, const instruction &i, lane_mask mask, const
         .is_guess = guesses,
         .copied = copied,
     };
-    log_[clock_ % log_size] = {c.running, i.statement, static_cast<std::uint8_t>(bytes),
-                               use == access_use::atomic, guesses};
+    log_[clock_ % log_size] = {c.running,
+                               i.statement,
+                               static_cast<std::uint8_t>(bytes),
+                               use == access_use::atomic,
+                               guesses,
+                               use == access_use::copy};
     bool whole = contiguous && use != access_use::atomic && bytes >= 4 &&
                  (address[0] - window) % line_bytes == 0;
     if (!whole) {

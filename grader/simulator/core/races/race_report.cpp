@@ -49,6 +49,9 @@ std::string race_checker::why_unordered(const access &a, const access_record &m,
                                    a.space != ptx::space::shared;
         if (m.at == a.at || address_clash) return "; which value stays is left to chance";
         if (a.of_this_warp(m)) missing = missing_order::warp_barrier;
+        if (a.of_this_block(m) && wrote && a.at - m.at < log_size && log_[m.at % log_size].copy)
+            return " by a cp.async, which ends where that thread waits for it, and no "
+                   "__syncthreads() comes after that wait";
         if (a.of_this_block(m)) return " and no __syncthreads() comes between";
         if (a.scope_too_narrow(m))
             return ": an atomic whose scope is the block (_block) is not atomic for other blocks";
