@@ -10,7 +10,7 @@ std::string negative_index_hint(bool just_before, bool copied)
     if (copied) return "Where does the copy begin: which element is the first of this piece?";
     return just_before
                ? "An index is -1 here: is everything one place too early, or does the "
-                 "first thread, warp or neighbour begin before the array, with no test that says "
+                 "first thread or its neighbour begin before the array, with no test that says "
                  "so?"
                : "Look for an index that can be negative: a difference, a product that does "
                  "not fit an int, or a number kept in a type that is too small for it.";
