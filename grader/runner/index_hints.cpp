@@ -20,7 +20,8 @@ bool has_own_hint(std::string_view array, bool shared)
 {
     const auto &own = current_case().past_the_end;
     if (own.hint.empty() || own.array.empty()) return !own.hint.empty() && !shared;
-    return shared || array == own.array;
+    return shared || array == own.array ||
+           array.ends_with("::" + own.array); // a variable of the file, with its namespaces
 }
 
 std::string large_index_hint(bool one_element, bool write, std::string_view array, bool shared,
