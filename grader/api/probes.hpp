@@ -26,9 +26,9 @@ bool reads_on(const std::string &array, const std::function<void()> &call);
 // memory, for instance a texture that is too small.
 void expect_launches(const std::string &array, const std::function<void()> &call);
 
-// True if `call`, a CALL with less than 100 KB of arguments, leaks device memory: it leaves more
-// allocated than the same call before it did, so a cache is no leak.
-bool leaks(const std::function<void()> &call);
+// Returns the bytes of device memory that `call`, a CALL with less than 100 KB of arguments, leaks:
+// allocates and does not free, although the same call came before it, so a cache is no leak.
+std::uint64_t leaks(const std::function<void()> &call);
 // The same for streams, events, and texture and surface objects: returns how many more there are
 // after each such call.
 std::uint64_t leaked_handles(const std::function<void()> &call);

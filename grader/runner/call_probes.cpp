@@ -78,11 +78,11 @@ void expect_launches(const std::string &array, const std::function<void()> &call
     current_case().only_launches = false;
 }
 
-bool leaks(const std::function<void()> &call)
+std::uint64_t leaks(const std::function<void()> &call)
 {
     require_simulator();
     call(); // call twice: memory cached by the first call is not a leak
-    return counts_of_last_call().kept_bytes > 0;
+    return counts_of_last_call().kept_bytes;
 }
 
 std::uint64_t leaked_handles(const std::function<void()> &call)

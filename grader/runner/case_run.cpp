@@ -103,7 +103,7 @@ void add_failed_call(std::string &message, std::string &hint)
     const std::string failed = take_failed_call();
     if (failed.empty()) return;
     message += " Before that, " + failed;
-    hint = begin_with_failed_call;
+    hint = begin_with(failed);
 }
 
 // Adds to the message that the simulator let a block see two stores of another out of order, as
@@ -125,9 +125,18 @@ const char *const out_of_order_hint =
     "between the store of the value and that of the flag, and between the load of the flag and "
     "that of the value; or pack both into one word.";
 
-const char *const begin_with_failed_call =
-    "Begin with the call that failed, and look at the error that every call returns: what fails "
-    "unseen shows later, as something else.";
+std::string begin_with(const std::string &failed)
+{
+    if (failed.find("the direction it was given says") != failed.npos)
+        return "The arguments are (to, from, bytes, direction): the target comes first. "
+               "cudaMemcpyHostToDevice copies to the device, cudaMemcpyDeviceToHost back from it. "
+               "A pointer leads to device memory once cudaMalloc has stored an address in it.";
+    if (failed.starts_with("cudaFree "))
+        return "Begin with that call: cudaFree takes the pointers that cudaMalloc stored, each "
+               "once.";
+    return "Begin with the call that failed, and look at the error that every call returns: what "
+           "fails unseen shows later, as something else.";
+}
 
 std::string take_failed_call()
 {

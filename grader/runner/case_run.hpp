@@ -28,7 +28,7 @@ extern const char *const out_of_order_hint; // for stores and loads between two 
 
 // Returns a sentence about the case's failed runtime call, and forgets it; empty: none failed.
 std::string take_failed_call();
-extern const char *const begin_with_failed_call; // hint that goes with it
+std::string begin_with(const std::string &failed); // hint that goes with its sentence
 
 // The seed of the current case; the same if the case runs alone or among others.
 std::uint64_t case_seed();

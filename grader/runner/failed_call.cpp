@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 
 namespace grading {
 
@@ -19,6 +20,41 @@ constexpr std::size_t max_lines_named = 3;
 bool calls(std::string_view line, std::string_view name)
 {
     return holds_word(line, name) || (name == "cudaLaunchKernel" && line.find("<<<") != line.npos);
+}
+
+// How likely a cudaMemcpy in this line failed for the reason: it did not, may have, or must have,
+// since its host array has the name that contracts give those.
+enum class blame : std::uint8_t { none, possible, certain };
+
+blame blame_of(std::string_view line, std::string_view why)
+{
+    constexpr std::string_view call = "cudaMemcpy(";
+    const std::size_t open = line.find(call), comma = line.find(',', open);
+    if (why.find("the direction it was given says ") == why.npos || open == line.npos ||
+        comma == line.npos || line.find("cudaMemcpy", comma) == line.npos)
+        return blame::possible;
+    const bool target = why.starts_with("its destination"), device = why.ends_with("device");
+    const std::string_view direction =
+        target ? (device ? "ToDevice" : "ToHost") : (device ? "DeviceTo" : "HostTo");
+    if (line.find("cudaMemcpyDefault") == line.npos && line.find(direction, comma) == line.npos)
+        return blame::none;
+    const std::size_t begin = target ? open + call.size() : comma + 1;
+    const std::string_view argument = line.substr(begin, line.find(',', begin) - begin);
+    return device && argument.ends_with("_host") ? blame::certain : blame::possible;
+}
+
+// Returns those of the lines that are to blame.
+std::vector<int> to_blame(const std::vector<int> &calling, std::string_view source,
+                          std::string_view why)
+{
+    const std::vector<std::string> text = lines(without_comments(source));
+    std::vector<int> possible, certain;
+    for (int number : calling) {
+        const blame b = blame_of(text[static_cast<std::size_t>(number) - 1], why);
+        if (b != blame::none) possible.push_back(number);
+        if (b == blame::certain) certain.push_back(number);
+    }
+    return certain.size() == 1 ? certain : possible.empty() ? calling : possible;
 }
 
 } // namespace
@@ -42,7 +78,8 @@ std::vector<int> lines_that_call(std::string_view name, std::string_view source,
 
 std::string sentence_of(const failed_call &f, std::string_view source, std::string_view within)
 {
-    const std::vector<int> calling = lines_that_call(f.name, source, within);
+    const std::vector<int> calling =
+        to_blame(lines_that_call(f.name, source, within), source, f.why);
     std::string where;
     if (calling.size() == 1)
         where = fmt::format(" on line {}", calling[0]);

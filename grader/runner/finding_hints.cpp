@@ -249,8 +249,7 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
                    "the right, or of a difference?";
         if (in_shared(f) && !has_own_hint(f))
             return "How many elements has the array, and what is the largest index that a thread "
-                   "computes for it, in the last turn of a loop, too, and with all that is added "
-                   "to it?";
+                   "computes for it, with all that is added to it, and in a loop's last turn?";
         if (place_of(f) == location::never_allocated)
             return "That is far from any array: print, on this line and for this thread, the index "
                    "or the offset and the numbers that it is made of. Which one is too large: a "
@@ -278,6 +277,10 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
                    "how far the loop or the test lets it go, and store 0 where there is no input, "
                    "beyond an edge, if zeros are meant. Or nobody should read them: look at the "
                    "index here.";
+        if (std::string_view(f.where).starts_with("local memory"))
+            return "This array is the thread's own, and the thread has not stored what it reads. "
+                   "If all threads of the block should use one array, __shared__ is missing before "
+                   "its type; else store the element first.";
         return "Give it a value first, or do not read it: outputs start out with arbitrary "
                "contents, and so does shared memory.";
     case use_after_free:

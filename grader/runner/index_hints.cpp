@@ -10,7 +10,7 @@ std::string negative_index_hint(bool just_before, bool copied)
     if (copied) return "Where does the copy begin: which element is the first of this piece?";
     return just_before
                ? "An index is -1 here: is everything one place too early, or does the "
-                 "first thread, warp or neighbour begin before the array, with no test that says "
+                 "first thread or its neighbour begin before the array, with no test that says "
                  "so?"
                : "Look for an index that can be negative: a difference, a product that does "
                  "not fit an int, or a number kept in a type that is too small for it.";
@@ -20,7 +20,8 @@ bool has_own_hint(std::string_view array, bool shared)
 {
     const auto &own = current_case().past_the_end;
     if (own.hint.empty() || own.array.empty()) return !own.hint.empty() && !shared;
-    return shared || array == own.array;
+    return shared || array == own.array ||
+           array.ends_with("::" + own.array); // a variable of the file, with its namespaces
 }
 
 std::string large_index_hint(bool one_element, bool write, std::string_view array, bool shared,

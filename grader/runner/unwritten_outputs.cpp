@@ -245,9 +245,9 @@ std::string none_stored(const counted &c, std::string &message)
             : fmt::format(" {} of {} threads{} ran, and none of them stored anything in device "
                           "memory.",
                           ran, c.threads, c.launches == 1 ? "" : " in all");
-    return "The launch worked, so look into the kernel: is there a store, and which condition or "
-           "early return stands before it? With these numbers no thread came to it: print the two "
-           "sides of that condition in thread 0.";
+    return "The launch worked, so look into the kernel: is there a store, with the array's element "
+           "left of the =? If so, a condition or an early return stands before it, and with these "
+           "numbers no thread came to it: print the two sides of that condition in thread 0.";
 }
 
 // Hint for a call that wrote no output; adds what the simulator knows to `message`.

@@ -69,8 +69,11 @@ std::string shape_hint(const std::string &refused)
         return "A grid has at least one block: n / block_size is 0 for a small n, so round up; and "
                "where there is nothing to do, return before the launch.";
     if (std::uint64_t{b[0]} * b[1] * b[2] > 1024)
-        return "A block has at most 1024 threads, all its dimensions multiplied: take fewer, and "
-               "more blocks.";
+        return g[0] > 1 && std::uint64_t{g[0]} * g[1] * g[2] <= 1024
+                   ? "A block has at most 1024 threads, all its dimensions multiplied. Are the two "
+                     "numbers exchanged? That of the blocks comes first: <<<blocks, threads>>>."
+                   : "A block has at most 1024 threads, all its dimensions multiplied: take fewer, "
+                     "and more blocks.";
     if (g[1] > 65535 || g[2] > 65535)
         return "A grid has at most 65535 blocks in y and in z. Are so many needed, or was the size "
                "not divided by what a block takes? If they are, let x count them, of which there "
@@ -148,7 +151,7 @@ std::string unchecked_hint(int error)
         end_case(
             verdict::CUDA_ERROR,
             fmt::format("{} The error was left unchecked while {}.", with_capital(failed), doing),
-            begin_with_failed_call);
+            begin_with(failed));
     if (r.step == run_step::last_error)
         end_case(verdict::CUDA_ERROR,
                  fmt::format("A CUDA call failed while {}, and the error was left unchecked: {}.",
@@ -358,7 +361,7 @@ void require_answer(const answer &a, const std::string &doing)
             end_case(verdict::CUDA_ERROR,
                      fmt::format("{} The function threw an exception about it while {}: {}.",
                                  with_capital(failed), on, printable(r.text)),
-                     begin_with_failed_call);
+                     begin_with(failed));
         end_case(
             verdict::CRASH,
             fmt::format("The function threw an exception while {}: {}.", on, printable(r.text)),

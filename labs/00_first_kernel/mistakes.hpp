@@ -55,10 +55,9 @@ inline constexpr const char *guard =
     "This thread has no element: the blocks have more threads together than there are "
     "elements. Let it do nothing: the store needs the condition i < n.";
 inline constexpr const char *shared_elements =
-    "Threads of different blocks have the same i: all blocks work on the same elements, and no "
-    "thread has those from element 256 on. How many threads are there "
-    "in the blocks before this one? blockIdx.x is the number of those blocks, "
-    "blockDim.x the number of threads in each.";
+    "Threads have the same i: they work on the same element, and other elements have no thread. "
+    "How many threads are there in the blocks before this one? blockIdx.x is the number of those "
+    "blocks, blockDim.x the number of threads in each.";
 inline constexpr const char *both_coordinates =
     "Which x and y has this thread? If x is not below width, or y not below height, it "
     "has no pixel and must do nothing. If both are, look at the column that it stores "
@@ -80,10 +79,12 @@ inline constexpr const char *free_both =
     "function.";
 inline constexpr const char *clear_the_error =
     "The launch was refused, as it should be. But its error is still in the runtime, where a later "
-    "check finds it and blames another kernel: which call returns the error and clears it? "
-    "cudaPeekAtLastError only looks.";
+    "check finds it and blames another kernel. cudaGetLastError(), called after the launch, "
+    "returns the error and clears it; cudaPeekAtLastError() only looks, and "
+    "cudaDeviceSynchronize() does not report a refused launch.";
 inline constexpr const char *first_error_after =
-    "A block has 1 to 1024 threads. Is it what the first cudaGetLastError() after the launch "
+    "A block has 1 to 1024 threads, and their number is the second one between <<< and >>>. Is the "
+    "error what the first cudaGetLastError() after the launch "
     "returned? Before the launch there is no error yet; that call clears it, so that a second one "
     "returns 0; and cudaDeviceSynchronize() does not report it.";
 inline constexpr const char *last_difference =
@@ -115,6 +116,12 @@ inline constexpr const char *sums_of_their_own =
 inline constexpr const char *each_adds_all =
     "Many threads work, but each of them adds up all elements. In the first step 128 threads add "
     "one pair each, then 64, then 32: all together 255 additions.";
+inline constexpr const char *one_pixel_each =
+    "Several threads store to the same element. Row y begins at element y * width, and is `width` "
+    "pixels long: which element does this line store to?";
+inline constexpr const char *thread_0_in_each_block =
+    "out[0] alone was stored. blockIdx.x, the number of the block, is 0 in all 64 threads: the "
+    "number of a thread in its block is threadIdx.x.";
 inline constexpr const char *no_thread_beyond =
     "The threads beyond the right edge, whose x is width or more, have no pixel. They "
     "must do nothing.";

@@ -42,6 +42,9 @@ static void try_follow(std::size_t n, int steps, int start_at = 0, int out_at = 
 {
     bytes start = random_bytes(n), next = random_table(random_source());
     output<unsigned char> out(n);
+    hint_past_the_end("Each block needs the whole table, 256 entries: thread t of a block copies "
+                      "entry t, which is threadIdx.x, whatever the block's number is.",
+                      "next_state");
     CALL(follow, misaligned(start, start_at), host(next), misaligned(out, out_at), int(n), steps);
     expect_equal(out, oracle::follow(start, next, steps), {},
                  [&] { return wrong_walks(start, next, steps); });
@@ -99,9 +102,13 @@ CORRECTNESS_CASE("device_facts: what the runtime says", 3)
            "name holds bytes that are no device's name, and should be \"" +
                std::string(facts.name) + "\".",
            "Copy the characters and the zero that ends them.");
+    const bool nothing_known = name.empty() && got.multiprocessors == 0 && got.warp_size == 0;
     expect(name.substr(0, sizeof facts.name - 1) == facts.name, verdict::WRONG_ANSWER,
-           "name is \"" + name + "\", and should be \"" + facts.name + "\".",
-           "Copy the characters and the zero that ends them.");
+           "name is \"" + name + "\", and should be \"" + facts.name + "\"." +
+               (nothing_known ? " The numbers are 0, too." : ""),
+           nothing_known
+               ? "Does cudaGetDeviceProperties(&device, number) fill the structure before?"
+               : "Copy the characters and the zero that ends them.");
     same("multiprocessors", got.multiprocessors, facts.multiprocessors, look);
     same("threads_a_block", got.threads_a_block, facts.threads_a_block,
          of_a_block(got.threads_a_block, facts.threads_a_multiprocessor));
@@ -124,7 +131,11 @@ CORRECTNESS_CASE("add_to_global: one more", 1)
               "Three steps, in this order: cudaMemcpyToSymbol, a kernel that adds, "
               "cudaMemcpyFromSymbol. Is each there, and in its place? In host code the variable's "
               "name stands for a copy on the host, not for the one on the device.",
-              [=] { return floats{start}; }}});
+              [=] { return floats{start}; }},
+             {"This is 0 + 1: the start value did not come to the device.",
+              "Is cudaMemcpyToSymbol called before the launch, and does it count bytes, sizeof "
+              "start?",
+              [=] { return floats{1}; }}});
     }
 }
 

@@ -38,6 +38,12 @@ std::vector<misconception<float>> wrong_polynomials(const floats &x, const float
          with(c.size() < 4 ? c : floats(c.begin(), c.begin() + 2))},
         {"Only the first coefficient was copied.", "cudaMemcpyToSymbol counts bytes, not elements.",
          with({c[0]})},
+        {"Every y is 0, as it is if nothing was copied to the coefficients.",
+         "Is cudaMemcpyToSymbol called before the launch, for the variable that the kernel reads?",
+         with({0.0f})},
+        {"One step is missing, that of coefficients_host[0]: each power of x is one too low.",
+         "The last coefficient that the loop takes is number 0.",
+         with(c.size() < 2 ? c : floats(c.begin() + 1, c.end()))},
     };
 }
 
@@ -50,6 +56,8 @@ std::vector<misconception<unsigned char>> wrong_walks(const bytes &start, const 
     return {
         {"These are the states after one step too few.",
          "The loop must run `steps` times: k < steps.", after(std::max(steps - 1, 0))},
+        {"These are the states after one step too many.",
+         "The loop must run `steps` times: k < steps.", after(steps + 1)},
     };
 }
 

@@ -80,7 +80,7 @@ static void expect_bytes_of_large_images()
 static void expect_nothing_kept(const char *function, const std::function<void()> &call)
 {
     expect(
-        !leaks(call), verdict::RESOURCE_LIMIT,
+        leaks(call) == 0, verdict::RESOURCE_LIMIT,
         std::string("Device memory that ") + function +
             " allocated is still in use when it has returned, and the next call takes more.",
         "Free what a call allocates, once its kernels have ended, or keep it for the next call.");

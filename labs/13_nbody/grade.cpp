@@ -155,7 +155,7 @@ static void race_bodies(motion_of what)
 
 static void expect_nothing_kept(const char *function, const std::function<void()> &call)
 {
-    expect(!leaks(call), verdict::RESOURCE_LIMIT,
+    expect(leaks(call) == 0, verdict::RESOURCE_LIMIT,
            std::string("Device memory that ") + function +
                " allocated is still in use after it has returned, and the next call takes more.",
            "Free all memory that a call allocates, or use the scratch memory that the contract "

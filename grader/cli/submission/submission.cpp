@@ -153,10 +153,12 @@ job make_job(const toolchain &t, const submission_request &request, const build_
 std::vector<std::string> telling_warnings(const std::string &diagnostics)
 {
     constexpr std::size_t max_warnings = 3;
-    constexpr int first_of_cuda = 20000, used_before_set = 549;
+    constexpr int first_of_cuda = 20000, used_before_set = 549, no_effect = 174;
     constexpr std::string_view marker = "): warning #", end = "-D: ";
     std::vector<std::string> result;
-    for (const std::string &line : lines(diagnostics)) { // "stub.cu(12): warning #549-D: words"
+    const std::vector<std::string> all = lines(diagnostics);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const std::string &line = all[i]; // "stub.cu(12): warning #549-D: words"
         const std::size_t at = line.find(marker);
         const std::size_t open = at == line.npos ? at : line.rfind('(', at);
         if (result.size() == max_warnings || open == line.npos) continue;
@@ -166,8 +168,12 @@ std::vector<std::string> telling_warnings(const std::string &diagnostics)
         const std::size_t said = rest.find(end);
         if (number < 0 || where < 0 || said == rest.npos) continue;
         std::string words = fmt::format("line {}: {}", where, rest.substr(said + end.size()));
+        if (number == no_effect && i + 1 < all.size() && // the source line is next
+            all[i + 1].find("__syncthreads;") != line.npos)
+            words += ": a call needs (), __syncthreads()";
         bool new_one = std::ranges::find(result, words) == result.end();
-        if ((number >= first_of_cuda || number == used_before_set) && new_one)
+        if ((number >= first_of_cuda || number == used_before_set || number == no_effect) &&
+            new_one)
             result.push_back(words);
     }
     return result;

@@ -100,11 +100,23 @@ void sort_by_blame(std::vector<waiting_place> &places)
     std::rotate(places.begin(), blamed, blamed + 1);
 }
 
-// For example "3 had ended, after the test at a.cu:12,".
-std::string ended_text(const thread_block &b)
+// True if a thread could still come from the test at `statement` to the place.
+bool leads_to(const code &k, std::uint32_t statement, const waiting_place &place)
+{
+    const auto from = std::find_if(k.blocks.begin(), k.blocks.end(), [=](const basic_block &b) {
+        return b.first_statement <= statement && statement < b.last_statement;
+    });
+    if (&k != &place.function() || from == k.blocks.end()) return true;
+    const int block = static_cast<int>(from - k.blocks.begin());
+    return block == place.lanes->block || reaches(k, block, place.lanes->block);
+}
+
+// For example "3 had ended, after the test at a.cu:12,". A test behind the place is not to blame.
+std::string ended_text(const thread_block &b, const waiting_place &place)
 {
     std::string s = std::to_string(b.threads - b.live) + " had ended";
-    if (b.ended_in != nullptr && b.ended_after != 0)
+    if (b.ended_in != nullptr && b.ended_after != 0 &&
+        leads_to(*b.ended_in, b.ended_after - 1, place))
         s += ", after the test at " + location_text(*b.ended_in, b.ended_after - 1) + ",";
     return s;
 }
@@ -141,7 +153,7 @@ void check_arrivals(grid &g, thread_block &b, std::uint32_t id)
     sort_by_blame(places);
     std::string detail = std::to_string(places[0].threads) + " threads of the block wait at it";
     detail += places.size() > 1 ? " while " + others_text(places)
-                                : "; " + ended_text(b) + " without reaching it";
+                                : "; " + ended_text(b, places[0]) + " without reaching it";
     detail += ": every thread of a block must come to the same barrier";
     findings::instance().add(barrier_finding(g, places[0], std::move(detail)));
 }

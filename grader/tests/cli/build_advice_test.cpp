@@ -54,6 +54,16 @@ TEST_CASE("a call from the wrong side says which side it is for")
                           "function(\"k\") is not allowed") +
                      device_code,
                  "put __device__ before blocks_for");
+    for (const char *called : {"check(    ::cudaError, const char *)", "cudaMemcpy",
+                               "cudaError ::cudaMemcpyToSymbol<float [8]> (const T1 &)"})
+        check_advice(reported(fmt::format("calling a __host__ function(\"{}\") from a __global__ "
+                                          "function(\"k\") is not allowed",
+                                          called)),
+                     "is a call for the host");
+    check_advice(
+        reported("calling a __host__ function(\"cudaDeviceSynchronize\") from a __global__ "
+                 "function(\"k\") is not allowed"),
+        "wait for each other at __syncthreads()");
     check_advice(reported("calling a __device__ function(\"__syncthreads\") from a __host__ "
                           "function(\"f\") is not allowed"),
                  "__syncthreads runs on the device: call it in a kernel");
@@ -70,6 +80,32 @@ TEST_CASE("arguments of the wrong type say what is taken")
     check_advice(no_instance("atomicAdd", "int, int"), "atomicAdd(&x[i], value)");
     check_advice(no_instance("__shfl_down_sync", "unsigned int, int *, int"), "one number");
     check_advice(no_instance("pow_of", "int"), "what pow_of takes");
+    check_advice(no_instance("cudaMemcpyToSymbol", "float *, float, int"),
+                 "(variable, from, bytes)");
+    check_advice(no_instance("cudaMemcpyFromSymbol", "float, float *, int"),
+                 "(to, variable, bytes)");
+    const std::string count = "cudaGetDeviceCount(n);";
+    check_advice(
+        reported("argument of type \"int\" is incompatible with parameter of type \"int *\"", count,
+                 "n);"),
+        "cudaGetDeviceCount(&count)");
+    check_advice(reported("no suitable conversion function from \"pair\" to \"pair *\" exists",
+                          "first(p);", "p"),
+                 "with a & before its name");
+}
+
+TEST_CASE("a call with too few or too many arguments says what the function takes")
+{
+    const std::string few = "too few arguments in function call",
+                      many = "too many arguments in function call";
+    check_advice(reported(few, "add_one<<<1, n>>>(x);", ");"), "is add_one the kernel");
+    check_advice(reported(many, "add_one_each<<<1, n>>>(x, n);", "n);"),
+                 "the line that declares add_one_each");
+    check_advice(reported(few, "check(cudaMalloc(&x, bytes));", ");"), "check takes two arguments");
+    check_advice(reported(few, "int n = cudaGetDeviceCount();", ");"), "the address of an int");
+    check_advice(reported(few, "p = cudaGetDeviceProperties(f(0));", ");"),
+                 "address of a cudaDeviceProp");
+    check_advice(reported(few, "int b = blocks_for(n);", ");"), "declares blocks_for");
 }
 
 TEST_CASE("arrays, launches and results that CUDA does not have are explained")
@@ -81,11 +117,30 @@ TEST_CASE("arrays, launches and results that CUDA does not have are explained")
         "three brackets on each side");
     check_advice(reported("no suitable conversion function from \"const uint3\" to \"int\" exists"),
                  ".x, .y and .z");
+    check_advice(
+        reported("no operator \"*\" matches these operands\n            operand types are: "
+                 "const unsigned int * const dim3",
+                 "i = blockIdx.x * blockDim;", "* b"),
+        ".x, .y and .z");
+    check_advice(
+        reported("a value of type \"void\" cannot be assigned to an entity of type \"int\"",
+                 "error = do_nothing<<<1, 2>>>();", "="),
+        "a launch returns nothing");
+    check_advice(reported("expression must have pointer-to-object type but it has type \"int\"",
+                          "out[y][x] = 1;", "x"),
+                 "[y * width + x]");
+    check_advice(
+        reported("namespace \"std\" has no member \"strcpy\"", "std::strcpy(to, from);", "strcpy"),
+        "#include <cstring>");
+    check_advice(
+        reported("expression must be a modifiable lvalue", "out->name = device.name;", "out"),
+        "one character");
     check_advice(reported("a __global__ function must have a void return type"), "returns nothing");
     check_advice(reported("expression must be a modifiable lvalue", "in[i] = 1;", "in"),
                  "only be read");
     check_advice(reported("expected a \";\"", "int i = threadIdx.x x[i] = 1;", "x["),
                  "semicolon is missing");
-    check_advice(reported("too many arguments in function call"), "mend the first error");
+    check_advice(reported("this declaration has no storage class or type specifier"),
+                 "mend the first error");
     CHECK(first_error("") == "the compiler gave no reason");
 }

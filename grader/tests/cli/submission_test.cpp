@@ -232,6 +232,10 @@ TEST_CASE("of the compiler's warnings those are kept that a wrong answer may com
                                            "line 8: a __constant__ variable \"factor\" cannot "
                                            "be directly read in a host function"});
     CHECK(telling_warnings(rest).empty());
+    CHECK(telling_warnings("stub.cu(5): warning #174-D: expression has no effect\n"
+                           "      __syncthreads;\n      ^\n") ==
+          std::vector<std::string>{
+              "line 5: expression has no effect: a call needs (), __syncthreads()"});
     std::string many;
     for (int i = 1; i < 9; ++i)
         many += "a.cu(" + std::to_string(i) + "): warning #20092-D: and so on\n";

@@ -1,6 +1,8 @@
 // Tests how messages name the first call that failed.
 #include "runner/failed_call.hpp"
 
+#include "tests/contains.hpp"
+
 #include <doctest/doctest.h>
 
 using namespace grading;
@@ -38,4 +40,25 @@ TEST_CASE("a failed call is a sentence, with its line where that is known")
         sentence_of({"cudaLaunchKernel", "cudaErrorInvalidResourceHandle", {}}, "k<<<1, 1>>>()") ==
         "a kernel's launch on line 1 failed with cudaErrorInvalidResourceHandle.");
     CHECK_FALSE(failed_call{});
+}
+
+TEST_CASE("a copy in a wrong direction is found by what the lines say")
+{
+    const std::string source = "cudaMemcpy(x, x_host, n, cudaMemcpyHostToDevice);\n"
+                               "cudaMemcpy(y, y_host, n, cudaMemcpyHostToDevice);\n";
+    const failed_call to_device{"cudaMemcpy", "cudaErrorInvalidValue",
+                                "its destination is host memory, and the direction it was given "
+                                "says device"};
+    CHECK(contains(
+        sentence_of(to_device, source + "cudaMemcpy(y_host, y, n, cudaMemcpyHostToDevice);"),
+        "on line 3 failed"));
+    CHECK(contains(
+        sentence_of(to_device, source + "cudaMemcpy(y_host, y, n, cudaMemcpyDeviceToHost);"),
+        "on one of the lines 1, 2)"));
+    const failed_call to_host{"cudaMemcpy", "cudaErrorInvalidValue",
+                              "its destination is device memory, and the direction it was given "
+                              "says host"};
+    CHECK(
+        contains(sentence_of(to_host, source + "cudaMemcpy(y, y_host, n, cudaMemcpyDeviceToHost);"),
+                 "on line 3 failed"));
 }

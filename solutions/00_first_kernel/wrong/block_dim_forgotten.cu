@@ -1,4 +1,4 @@
-// Fails: saxpy_blocks: two blocks | RACE | Threads of different blocks have the same i
+// Fails: saxpy_blocks: two blocks | RACE | Threads have the same i
 // On gpu: saxpy_blocks: two blocks | WRONG_ANSWER |
 // Each block begins one element behind the one before it.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: saxpy_blocks: two blocks | RACE | from element 256 on
+// Fails: saxpy_blocks: two blocks | RACE | the same i
 // On gpu: saxpy_blocks: two blocks | WRONG_ANSWER |
 // The stub as it is handed out: each block works on the first 256 elements.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: saxpy: sizes around one block and two | LAUNCH_FAILED | of (1055, 1, 1) threads
+// Fails: saxpy: sizes around one block and two | LAUNCH_FAILED | Are the two numbers exchanged
 // On gpu: saxpy: sizes around one block and two | LAUNCH_FAILED |
 // The numbers of blocks and of threads per block have changed places, which works up to 1024
 // blocks.

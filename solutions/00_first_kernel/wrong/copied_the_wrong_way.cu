@@ -1,4 +1,4 @@
-// Fails: saxpy_host: 1000 elements | CUDA_ERROR | its destination is host memory
+// Fails: saxpy_host: 1000 elements | CUDA_ERROR | cudaMemcpy on line 30
 // On gpu: saxpy_host: 1000 elements | CRASH | copy back
 // The last copy says that it goes to the device. The runtime believes it.
 #include "../check.hpp"

@@ -1,4 +1,4 @@
-// Fails: launch_error: launches that are refused | LAUNCH_FAILED | left unchecked
+// Fails: launch_error: launches that are refused | LAUNCH_FAILED | called after the launch
 // On gpu: launch_error: launches that are refused | LAUNCH_FAILED |
 // The error is asked for before the launch.
 #include "lab.hpp"

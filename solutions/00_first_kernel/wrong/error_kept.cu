@@ -1,4 +1,4 @@
-// Fails: launch_error: launches that are refused | LAUNCH_FAILED | cudaPeekAtLastError only looks
+// Fails: launch_error: launches that are refused | LAUNCH_FAILED | cudaPeekAtLastError() only looks
 // On gpu: launch_error: launches that are refused | LAUNCH_FAILED |
 // It looks at the error and leaves it there.
 #include "lab.hpp"

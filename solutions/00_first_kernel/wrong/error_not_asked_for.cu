@@ -1,4 +1,4 @@
-// Fails: launch_error: launches that are refused | LAUNCH_FAILED | which call returns the error
+// Fails: launch_error: launches that are refused | LAUNCH_FAILED | returns the error and clears it
 // On gpu: launch_error: launches that are refused | LAUNCH_FAILED |
 // Nobody asks, so everything looks right.
 #include "lab.hpp"

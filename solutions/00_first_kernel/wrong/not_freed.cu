@@ -1,4 +1,4 @@
-// Fails: saxpy_host: memory is free again | RESOURCE_LIMIT | stays allocated
+// Fails: saxpy_host: memory is free again | RESOURCE_LIMIT | 8000 bytes
 // Each call leaves two arrays behind.
 #include "../check.hpp"
 #include "lab.hpp"

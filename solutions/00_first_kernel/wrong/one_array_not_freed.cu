@@ -1,4 +1,4 @@
-// Fails: saxpy_host: memory is free again | RESOURCE_LIMIT | for each pointer
+// Fails: saxpy_host: memory is free again | RESOURCE_LIMIT | 4000 bytes
 // One of two arrays is freed.
 #include "../check.hpp"
 #include "lab.hpp"
