@@ -52,6 +52,12 @@ void hint_race(const std::string &hint);
 // Replaces the hint if threads of two grids race, also of a grid and one that it launched.
 void hint_race_of_grids(const std::string &hint);
 
+// Replaces the hint if threads of two blocks of this kernel race.
+void hint_race_of_blocks(const std::string &kernel, const std::string &hint);
+
+// Replaces the hint if a kernel reads an element of shared memory that was never written.
+void hint_unwritten_shared(const std::string &hint);
+
 // Replaces the hint if not all threads of a block come to a barrier.
 void hint_barrier(const std::string &hint);
 

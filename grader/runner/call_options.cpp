@@ -41,6 +41,13 @@ void hint_race(const std::string &hint) { current_case().race_hint = hint; }
 
 void hint_race_of_grids(const std::string &hint) { current_case().race_of_grids_hint = hint; }
 
+void hint_race_of_blocks(const std::string &kernel, const std::string &hint)
+{
+    current_case().race_of_blocks = {kernel, hint};
+}
+
+void hint_unwritten_shared(const std::string &hint) { current_case().unwritten_shared_hint = hint; }
+
 void hint_barrier(const std::string &hint) { current_case().barrier_hint = hint; }
 
 void hint_unwritten(const std::string &hint) { current_case().unwritten_hint = hint; }

@@ -87,11 +87,15 @@ struct case_record : case_result {
     std::string before_start_hint;  // for accesses before the start of an array
     std::string race_hint;          // for races of a kernel's threads
     std::string race_of_grids_hint; // for races of threads of two grids
-    std::string barrier_hint;       // for threads that do not come to a barrier
+    struct {
+        std::string kernel, hint;
+    } race_of_blocks;                           // for races of two blocks of this kernel
+    std::string barrier_hint;                   // for threads that do not come to a barrier
     std::vector<elements_left_out> left_out;    // hints for outputs that lack exactly these
     std::vector<misconception<float>> too_many; // known answers with too many elements
     std::string misaligned_hint;                // for misaligned accesses
     std::string unwritten_hint;                 // for reads of scratch that was never written
+    std::string unwritten_shared_hint;          // for reads of shared memory never written
     std::string refused_launch_hint;            // for launches that may be refused
     bool results_are_counts = false;            // its calls count values into bins
     bool results_are_copied = false; // its calls produce their results by copies, not by kernels

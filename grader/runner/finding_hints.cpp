@@ -155,6 +155,9 @@ std::string race_of_blocks_hint(const simulator_finding &f)
 
 std::string race_hint(const simulator_finding &f)
 {
+    const auto &of_blocks = current_case().race_of_blocks;
+    if (f.other_block && !of_blocks.hint.empty() && of_blocks.kernel == f.kernel)
+        return of_blocks.hint;
     if (f.other_grid) {
         if (!current_case().race_of_grids_hint.empty()) return current_case().race_of_grids_hint;
         return "Should both kernels reach this element? If not, one of them begins at a wrong "
@@ -172,6 +175,12 @@ std::string race_hint(const simulator_finding &f)
         return "Something must order the two accesses: which barrier stands between them? Where "
                "other blocks use or change these elements, too, none helps: read from one array "
                "and write to another, or let a kernel of its own do the second part.";
+    if (is_overwritten_in_next_turn(f))
+        return fmt::format(
+            "Here the next turn of the loop overwrites what other threads still read at line {}: "
+            "the loop needs a barrier at its end, too, __syncthreads() behind that read. If the "
+            "two threads should not use the same element, print both indices.",
+            f.earlier_line);
     // The Programming Guide, too, says that votes and shuffles imply no memory barrier.
     const bool in_one_warp = misses(f, simulator::missing_order::warp_barrier);
     if (f.write && one_reads(f) && in_one_warp) {
@@ -272,6 +281,8 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
             return "Which kernel or copy should have written it before? Is it missing, does it "
                    "write too little, or elsewhere, or does it come later?";
         if (just_past_used_part(f)) return current_case().past_the_end.hint;
+        if (in_shared(f) && !current_case().unwritten_shared_hint.empty())
+            return current_case().unwritten_shared_hint;
         if (in_shared(f))
             return "Which thread should have written these bytes before? Either none does: look at "
                    "how far the loop or the test lets it go, and store 0 where there is no input, "
@@ -313,6 +324,13 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
 }
 
 } // namespace
+
+bool is_overwritten_in_next_turn(const simulator_finding &f)
+{
+    return kind_of(f) == simulator::finding_kind::race && in_shared(f) && f.write &&
+           !f.earlier_wrote && !f.other_block && !f.other_grid && f.line > 0 &&
+           f.earlier_line > f.line;
+}
 
 bool is_in(const simulator_finding &f, const argument &a)
 {

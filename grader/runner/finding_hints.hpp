@@ -20,6 +20,10 @@ inline simulator::location place_of(const simulator_finding &f)
 {
     return static_cast<simulator::location>(f.place);
 }
+// True if a thread stores to shared memory what another one has read further down in the file, as
+// the next turn of a loop does.
+bool is_overwritten_in_next_turn(const simulator_finding &f);
+
 inline bool misses(const simulator_finding &f, simulator::missing_order what)
 {
     return f.missing == static_cast<std::uint8_t>(what);

@@ -105,7 +105,8 @@ std::string sentence(const simulator_finding &f)
     // An access by one thread has been described completely.
     if (f.detail[0] && (!access || kind == race || kind == older_value))
         s += " " + as_sentence(f.detail);
-    if (misses(f, simulator::missing_order::warp_barrier) && warps_are_taught())
+    if (misses(f, simulator::missing_order::warp_barrier) && warps_are_taught() &&
+        !is_overwritten_in_next_turn(f))
         s += " Between lanes of a warp __syncwarp() would do.";
     s += fmt::format(" Block ({}, {}, {}), thread ({}, {}, {})", f.block[0], f.block[1], f.block[2],
                      f.thread[0], f.thread[1], f.thread[2]);
@@ -227,7 +228,11 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
     // A kernel is not to blame for a pointer that the host gave it.
     const bool of_host = kind_of(worst) == simulator::finding_kind::host_pointer;
     if (of_submission && !of_host && !past_own_memory(worst) && !lacks_order(worst, arguments))
-        r.line = worst.line;
+        // A helper without a branch is not to blame for a branch around its call.
+        r.line = kind_of(worst) == simulator::finding_kind::barrier &&
+                         no_branch_before(submission_source(), worst.line)
+                     ? 0
+                     : worst.line;
     end_case(verdict_of(worst), on_rank + printable(sentence(worst)), hint_for(worst, arguments));
 }
 

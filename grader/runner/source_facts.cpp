@@ -9,6 +9,7 @@
 #include <cctype>
 #include <cstddef>
 #include <fstream>
+#include <iterator>
 #include <set>
 
 namespace grading {
@@ -145,6 +146,27 @@ std::size_t shared_element_bytes(std::string_view source, std::string_view array
         if (d.there) sizes.insert(d.element_bytes);
     }
     return sizes.size() == 1 ? *sizes.begin() : 0;
+}
+
+bool no_branch_before(std::string_view source, int line)
+{
+    const std::string code = without_comments(source);
+    const std::vector<std::string> all = lines(code);
+    for (const line_range &f : functions_of(code)) {
+        if (line < f.first || line > f.last) continue;
+        std::string before;
+        for (int n = f.first; n <= line; ++n) before += all.at(std::size_t(n - 1)) + "\n";
+        const std::vector<std::string_view> tokens = tokens_of(before);
+        return std::ranges::none_of(
+                   tokens,
+                   [](std::string_view word) {
+                       constexpr std::string_view branches[] = {
+                           "if", "for", "while", "do", "switch", "?", "|", "goto", "break"};
+                       return std::ranges::find(branches, word) != std::end(branches);
+                   }) &&
+               before.find("&&") == before.npos;
+    }
+    return false;
 }
 
 std::vector<std::string> dividing_functions(std::string_view source, std::string_view function)

@@ -19,6 +19,10 @@ std::string without_comments(std::string_view source);
 // C++'s numbers and CUDA's vectors of them.
 std::size_t shared_element_bytes(std::string_view source, std::string_view array);
 
+// True if this line (from 1) is in a function and no branch or loop of that function stands before
+// it: threads that do not come to the line then took another branch in a caller.
+bool no_branch_before(std::string_view source, int line);
+
 // Returns the functions that divide by something else than a written number, in file order: among
 // `function` and those that it names, and those that these name. None if the source has over 200
 // functions, or so many on the same lines that a search would take long.

@@ -170,7 +170,16 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
         return fmt::format("Of every {} elements only the first {} were written: does each thread "
                            "go on to its next element?",
                            period, missing.front() - a.written_first);
-    return "Which threads should write these elements, and what stops them?";
+    const counted c = counts_of_last_call();
+    if (!simulator_counted || c.launches != 1)
+        return "Which threads should write these elements, and what stops them?";
+    const std::string ran =
+        fmt::format("{} threads in {} block{} ran", c.threads, c.blocks, c.blocks == 1 ? "" : "s");
+    return c.threads + missing.size() == a.written_count
+               ? fmt::format("{}, and each wrote one element; the result has {}. Are there enough "
+                             "blocks in the grid, in x and in y?",
+                             ran, a.written_count)
+               : ran + ". Which of them should write these elements, and what stops them?";
 }
 
 // True if whole rows (or columns) are missing at the end because the launch swapped the grid's two

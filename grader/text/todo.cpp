@@ -149,6 +149,28 @@ std::map<std::string, std::vector<int>> todos_by_function(const std::string &tex
     return result;
 }
 
+// Returns the TODOs whose comment, up to the next one or the next code, is about shared memory.
+std::set<int> todos_about_shared_memory(const std::string &text)
+{
+    std::set<int> found;
+    int number = 0;
+    std::string comment;
+    auto end = [&] {
+        if (comment.find("shared memory") != comment.npos) found.insert(number);
+        comment.clear();
+    };
+    for (const std::string &line : lines(text)) {
+        const auto todo = heading_in(line);
+        if (is_code(line) || todo) {
+            end();
+            number = todo ? todo->number : 0;
+        }
+        if (number) comment += line.substr(std::min(line.size(), line.find("//") + 2));
+    }
+    end();
+    return found;
+}
+
 // Maps the names of a source's functions to their text.
 std::map<std::string, std::string> texts_by_function(const std::string &text)
 {
@@ -177,6 +199,17 @@ todo_list::todo_list(const std::string &original, const std::string &present,
     for (const line_range &f : functions_of(present))
         if (held.contains(f.name)) functions_.emplace_back(f, held.at(f.name));
     const auto before = texts_by_function(original), now = texts_by_function(present);
+    const std::set<int> about_shared = todos_about_shared_memory(original);
+    auto has_array = [](const auto &texts, const std::string &name) {
+        return texts.contains(name) && texts.at(name).find("__shared__") != std::string::npos;
+    };
+    for (const line_range &f : functions_of(present)) {
+        if (!held.contains(f.name) || has_array(before, f.name) || !has_array(now, f.name))
+            continue;
+        std::vector<int> steps = held.at(f.name);
+        std::erase_if(steps, [&](int number) { return !about_shared.contains(number); });
+        if (!steps.empty()) tiled_.emplace_back(f, steps);
+    }
     auto is_as_before = [&](const std::string &name) {
         return !before.contains(name) || (now.contains(name) && now.at(name) == before.at(name));
     };
@@ -223,6 +256,19 @@ std::vector<int> todo_list::of_line(const std::string &case_name, int line) cons
     return {};
 }
 
+int todo_list::shared_step(const std::string &case_name, int line) const
+{
+    if (!find(case_name).empty()) return 0;
+    const std::vector<int> &own = find(function_of(case_name));
+    for (const auto &[lines, steps] : tiled_) {
+        if (line != 0 && (line < lines.first || line > lines.last)) continue;
+        for (int number : steps)
+            for (const std::string &function : functions_of_todo(number))
+                if (function == function_of(case_name) && !holds(own, number)) return number;
+    }
+    return 0;
+}
+
 bool todo_list::waits_for_others(const std::string &case_name, int line) const
 {
     std::vector<int> at_the_line = of_line(case_name, line);
@@ -238,6 +284,7 @@ bool todo_list::serves(int number, const std::string &case_name) const
 
 std::vector<int> todo_list::of_case(const std::string &case_name, int line) const
 {
+    if (const int step = shared_step(case_name, line)) return {step};
     std::vector<int> at_the_line = of_line(case_name, line);
     if (!at_the_line.empty()) return at_the_line;
     const std::vector<int> all = of_case_or_function(case_name);
@@ -261,7 +308,7 @@ todo_list::open_todo todo_list::open_of(const std::string &case_name) const
             open.next = number;
         open.last = std::max(open.last, number);
     }
-    if (auto line = lines_.find(open.next); line != lines_.end()) open.line = line->second;
+    open.line = line_of(open.next);
     return open;
 }
 
@@ -283,6 +330,31 @@ std::vector<int> todo_list::for_later(const std::string &begin, bool of_clock) c
     std::ranges::set_difference(all, begun_, std::inserter(left, left.end()));
     const std::set<int> &those = left.empty() ? all : left;
     return {those.begin(), those.end()};
+}
+
+std::vector<int> todo_list::for_more(const std::vector<std::string> &case_names) const
+{
+    std::set<int> open, all;
+    for (const std::string &name : case_names) {
+        for (int number : for_more(name)) all.insert(number);
+        for (const auto &[what, numbers] : numbers_)
+            if (function_of(what) == function_of(name)) open.insert(numbers.begin(), numbers.end());
+    }
+    std::erase_if(open, [&](int number) { return begun_.contains(number); });
+    if (!open.empty()) all = open;
+    return {all.begin(), all.end()};
+}
+
+int todo_list::line_of(int number) const
+{
+    const auto at = lines_.find(number);
+    return at == lines_.end() ? 0 : at->second;
+}
+
+int todo_list::first_of(const std::string &case_name) const
+{
+    const std::vector<int> &all = of_case_or_function(case_name);
+    return all.empty() ? 0 : *std::ranges::min_element(all);
 }
 
 std::vector<std::string> todo_list::functions_of_todo(int number) const
@@ -334,10 +406,20 @@ std::vector<std::size_t> order_to_mend(const std::vector<case_outcome> &cases,
         if (!c.not_written) written.insert(function_of(c.case_name));
     std::erase_if(written,
                   [&](const std::string &function) { return todos.is_untouched(function); });
+    int first_to_write = 0; // 0: all are written, or their TODOs are not known
+    for (const case_outcome &c : cases) {
+        const int number = todos.first_of(c.case_name);
+        if (c.failed && !written.contains(function_of(c.case_name)) && number > 0 &&
+            (first_to_write == 0 || number < first_to_write))
+            first_to_write = number;
+    }
     auto rank = [&](std::size_t i) {
         const case_outcome &c = cases[i];
-        bool later = c.speed && todos.is_for_later(c.case_name);
-        return std::tuple(later, !written.contains(function_of(c.case_name)), c.speed);
+        const bool later = c.speed && todos.is_for_later(c.case_name);
+        const bool to_write = !written.contains(function_of(c.case_name));
+        const int number = todos.first_of(c.case_name);
+        const bool before = later && !to_write && number < first_to_write;
+        return std::tuple(later && !before, to_write, before, c.speed);
     };
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < cases.size(); ++i)

@@ -48,6 +48,13 @@ public:
     // else its function's that are not begun, or all of these; if there are none, as of_case. For a
     // timed case these are the clock's, or else those of the case that is counted.
     std::vector<int> for_more(const std::string &case_name) const;
+    // Returns those for more points of all these speed cases, and the ones of their functions that
+    // are not begun.
+    std::vector<int> for_more(const std::vector<std::string> &case_names) const;
+    // First line of a TODO in the present file; 0: it is not there.
+    int line_of(int number) const;
+    // Lowest TODO of the case, or else of its function; 0: none is known.
+    int first_of(const std::string &case_name) const;
     // True if the TODO is one of the case's, or else of its function's.
     bool serves(int number, const std::string &case_name) const;
     // Returns the functions that a TODO belongs to.
@@ -66,12 +73,17 @@ private:
     std::vector<int> of_case_or_function(const std::string &case_name) const;
     // Returns the TODOs for later whose function, case or step begins so: the clock's, or others.
     std::vector<int> for_later(const std::string &begin, bool of_clock) const;
+    // Step for later that has begun: the TODO about shared memory of this case's function, where a
+    // function that held it has got a __shared__ array; 0: none. `line` as for of_case.
+    int shared_step(const std::string &case_name, int line) const;
     std::map<std::string, std::vector<int>> numbers_;
     std::set<int> begun_;
     std::set<std::string> untouched_; // contract functions
     std::map<int, int> lines_;        // in the present file, from 1
     // Line ranges of functions in the present file, and the TODOs that they were handed out with.
     std::vector<std::pair<line_range, std::vector<int>>> functions_;
+    // The functions of these that have got a __shared__ array, and their TODOs about shared memory.
+    std::vector<std::pair<line_range, std::vector<int>>> tiled_;
 };
 
 std::string todo_words(const std::vector<int> &todos); // as todo_list::words
@@ -95,7 +107,8 @@ std::vector<int> todos_to_blame(const std::string &case_name, int line,
 
 // Returns the indices of the failed cases in the order to fix them: wrong answers; then speed that
 // belongs to a function's own TODO; then functions that are not written yet, or were handed out
-// wrong and are as they were; then work for later.
+// wrong and are as they were; then work for later. Work for later whose TODO has a lower number
+// than that of a function that is not written goes before it.
 std::vector<std::size_t> order_to_mend(const std::vector<case_outcome> &cases,
                                        const todo_list &todos);
 

@@ -20,6 +20,19 @@ struct places { // in floats past a 256-byte boundary
 static const places odd_places[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 2, 3},
                                     {3, 1, 2}, {2, 2, 2}, {4, 8, 12}};
 
+static void say_what_tiles_need()
+{
+    hint_unwritten_shared("Does every thread store to its element of the tile in each step? Where "
+                          "the element lies outside the matrix, it stores 0: an `if` around the "
+                          "store leaves the tile as it was.");
+    hint_one_place("How many rows and columns of the result does a block have? In the kernel its "
+                   "first row is blockIdx.y times that number of rows, its first column blockIdx.x "
+                   "times the number of columns, and the launch's grid counts by the same two "
+                   "numbers. If a thread has several rows, as in TODO 5, they are blockDim.y "
+                   "apart: does the launch have as many threads in y as the kernel assumes? If it "
+                   "has one: is its row multiplied by the number of columns?");
+}
+
 static void judge_product(const output<float> &P, const floats &M, const floats &N, const shape &s)
 {
     oracle::product right = oracle::matmul(M, N, s.j, s.k, s.l);
@@ -33,10 +46,12 @@ static void try_square(int width, bool whole = true, const places &at = {})
     floats M = inputs_for(area(width, width), whole), N = inputs_for(area(width, width), whole);
     output<float> P(area(width, width));
     P.row = std::size_t(width);
-    hint_past_the_end("P has `width` rows and `width` columns: are both the row and the column of "
-                      "each element that a thread stores compared with width? Beyond the last "
-                      "column, row * width + column lies in the next row.",
-                      "P");
+    say_what_tiles_need();
+    hint_past_the_end("With one thread per element, tile x tile threads in a block, this takes "
+                      "width / tile blocks in x and as many in y: does the launch have a dim3 for "
+                      "both, of these numbers? A single number leaves threadIdx.y, or blockIdx.y, "
+                      "at 0. If blocks hang over an edge: are both the row and the column of each "
+                      "element compared with width?");
     CALL(matmul_square, misaligned(M, at.first), misaligned(N, at.second), misaligned(P, at.result),
          width);
     judge_product(P, M, N, s);
@@ -67,6 +82,7 @@ static void try_matmul(const shape &s, bool whole = true, const places &at = {})
     output<float> P(area(s.j, s.l));
     P.row = std::size_t(s.l);
     say_what_reading_P_means();
+    say_what_tiles_need();
     hint_past_the_end("Each matrix has its own row length, and each index its own bound: M is "
                       "j x k, N is k x l, P is j x l.");
     CALL(matmul, misaligned(M, at.first), misaligned(N, at.second), misaligned(P, at.result), s.j,
@@ -86,13 +102,18 @@ static void try_sgemm(const factors &f, const shape &s, const floats &before, bo
     C.row = std::size_t(s.l);
     reading_an_output_means({}, {}, {}); // C may be read
     if (f.beta == 0) say_what_reading_C_means();
+    say_what_tiles_need();
     hint_past_the_end("Each matrix has its own row length, and each index its own bound: A is "
                       "j x k, B is k x l, C is j x l.");
     CALL(sgemm, f.alpha, misaligned(A, at.first), misaligned(B, at.second), f.beta,
          misaligned(C, at.result), s.j, s.k, s.l);
     oracle::product right = oracle::sgemm(f.alpha, A, B, f.beta, before, s.j, s.k, s.l);
     bool must_change = !same_bytes(before, floats(right.values.begin(), right.values.end()));
-    expect_changed_in_place(!must_change || !same_bytes(C.values, before), unchanged);
+    expect_changed_in_place(!must_change || !same_bytes(C.values, before), unchanged,
+                            s.k == 0 ? "With k = 0 the product is all zeros, and C becomes beta "
+                                       "times C: this, too, takes a launch, in which no thread "
+                                       "has a term to add."
+                                     : does_a_kernel_write);
     misconceptions known = wrong_scalings(f.alpha, A, B, f.beta, before, s);
     expect_close(C, right.values, s.k + 1, right.magnitudes, {std::size_t(s.j), std::size_t(s.l)},
                  known);
@@ -147,9 +168,12 @@ static counted_gate wavefronts_per_multiply_add(task what)
 
 static counted_gate accesses_per_multiply_add(task what)
 {
-    return at_most("accesses per multiply-add", {0.045, 0.025, 0.015}, "",
-                   "Each multiply-add takes two floats from memory, shared or global, and the "
-                   "units that load them are busier than those that multiply.",
+    std::string hint = "Each multiply-add takes two floats from memory, shared or global, and the "
+                       "units that load them are busier than those that multiply.";
+    if (what == task::square)
+        hint += " Let each thread of multiply_tiles have several elements, and let matmul_square "
+                "call matmul, instead of launching a kernel of its own.";
+    return at_most("accesses per multiply-add", {0.045, 0.025, 0.015}, "", hint,
                    [=](const counted &c) { return accesses(c) / multiply_adds(what); });
 }
 
@@ -171,7 +195,7 @@ static void race_product(task what)
     gates.speedup = 2.5;
     gates.fma = {0, 0.45, 0.65};
     if (what != task::square) gates.fma = {0, 0.35, 0.50};
-    gates.counted = {sectors_per_multiply_add(what), accesses_per_multiply_add(what),
+    gates.counted = {accesses_per_multiply_add(what), sectors_per_multiply_add(what),
                      lanes_at_work(), blocks_share(least_share)};
     gates.too_slow = "A tile in shared memory is right, but not yet fast. Let each thread compute "
                      "several elements, first 8 of one column, then 8 x 8, so that a float, once "

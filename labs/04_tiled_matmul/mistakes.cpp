@@ -54,6 +54,37 @@ static floats twisted(const floats &M, const floats &N, const shape &s, const tw
     })();
 }
 
+namespace {
+
+// How tiles of `side` were loaded or read otherwise than they should be.
+struct tiling {
+    int side;
+    bool first_across = false, second_across = false; // the tile is transposed
+    bool first_stays = false, second_stays = false;   // each step loads the tile of the first
+};
+
+} // namespace
+
+// A product by tiles, which hold zeros outside their matrices.
+static double tiled(const floats &M, const floats &N, const shape &s, const tiling &t, int row,
+                    int col)
+{
+    auto element = [](const floats &values, int rows, int cols, int r, int c) -> double {
+        return r < rows && c < cols ? at(values, area(r, cols) + c) : 0;
+    };
+    const int y = row % t.side, x = col % t.side;
+    double sum = 0;
+    for (int first = 0; first < s.k; first += t.side)
+        for (int i = 0; i < t.side; ++i) {
+            const int in_m = t.first_stays ? 0 : first, in_n = t.second_stays ? 0 : first;
+            sum += (t.first_across ? element(M, s.j, s.k, row - y + i, in_m + y)
+                                   : element(M, s.j, s.k, row, in_m + i)) *
+                   (t.second_across ? element(N, s.k, s.l, in_n + x, col - x + i)
+                                    : element(N, s.k, s.l, in_n + i, col));
+        }
+    return sum;
+}
+
 misconceptions wrong_products(const floats &M, const floats &N, const shape &s)
 {
     misconceptions known;
@@ -124,7 +155,34 @@ misconceptions wrong_products(const floats &M, const floats &N, const shape &s)
                 "the first matrix takes blockIdx.y.",
                 with([=](twist &t) { t.rows_of = side; }));
         }
+        auto add_tiled = [&, s](const std::string &cause, const std::string &next,
+                                const tiling &t) {
+            known.push_back(
+                {cause, next,
+                 each_element(
+                     s, [=, &M, &N](int row, int col) { return tiled(M, N, s, t, row, col); }),
+                 true});
+        };
+        const std::string of_size = " matrix, " + size + " x " + size + ", ";
         if (tiles > 1) {
+            const char *across = "Element (r, c) of a tile belongs at [r][c], where r goes with "
+                                 "threadIdx.y and c with threadIdx.x, and a sum goes along a row "
+                                 "of the first tile and down a column of the second.";
+            add_tiled("Each tile of the first" + of_size + "was stored or read transposed.", across,
+                      {.side = side, .first_across = true});
+            add_tiled("Each tile of the second" + of_size + "was stored or read transposed.",
+                      across, {.side = side, .second_across = true});
+            add_tiled("The tiles of both matrices, " + size + " x " + size +
+                          ", were stored or read transposed.",
+                      across, {.side = side, .first_across = true, .second_across = true});
+            add_tiled("Every step took the first tile of the first" + of_size + "again.",
+                      "From step to step this tile slides to the right: its columns begin at the "
+                      "step's first one, too.",
+                      {.side = side, .first_stays = true});
+            add_tiled("Every step took the first tile of the second" + of_size + "again.",
+                      "From step to step this tile slides down: its rows begin at the step's "
+                      "first one, too.",
+                      {.side = side, .second_stays = true});
             add("Only the last " + size + " terms of each sum are there.",
                 "The sum must last across all tiles: set it to 0 before the first, and multiply "
                 "each tile before the next is loaded over it.",

@@ -22,6 +22,8 @@ static void try_compact(const floats &in, int in_at = 0, int out_at = 0)
     output<float> out(in.size(), 0, want.size());
     output<int> count(1);
     hint_places();
+    hint_stub();
+    if (want.size() == in.size()) hint_left_out(rows_in_one_place(in.size()));
     hint_too_many(too_many_kept(in));
     CALL(compact, misaligned(in, in_at), misaligned(out, out_at), count, int(in.size()), scratch);
     expect_equal(count, {int(want.size())}, {}, [&] { return wrong_counts(in, count[0]); });
@@ -32,6 +34,7 @@ static void try_compact(const floats &in, int in_at = 0, int out_at = 0)
 static void try_unpack(const mark_list &keep, int packed_at = 0, int keep_at = 0, int out_at = 0)
 {
     floats packed = random_floats(kept_of(keep));
+    hint_stub();
     output<float> out(keep.size());
     std::vector<std::size_t> not_kept;
     for (std::size_t i = 0; i < keep.size(); ++i)
@@ -62,6 +65,7 @@ static void try_partition(const floats &in, int in_at = 0, int out_at = 0)
     output<float> out(in.size());
     output<int> count(1);
     hint_places();
+    hint_stub();
     CALL(partition, misaligned(in, in_at), misaligned(out, out_at), count, int(in.size()), scratch);
     expect_equal(count, {int(kept)}, {}, [&] { return wrong_counts(in, count[0]); });
     expect_equal(out, want, {}, [&] { return wrong_partitions(in); });

@@ -184,6 +184,28 @@ std::vector<misconception<float>> wrong_partitions(const floats &in)
     };
 }
 
+void hint_stub()
+{
+    hint_barrier("All 32 lanes must come to a vote, and all threads to a barrier. For a lane "
+                 "without an element nothing is kept: let it call count_row with false, as in "
+                 "count_row(i < n && kept(i)), instead of an `if` around the call. No thread "
+                 "may return before.");
+    hint_race_of_blocks("scan_counts", "scan_counts is for one block, which goes over the counts "
+                                       "of all tiles: launch it with a grid of 1.");
+}
+
+std::vector<elements_left_out> rows_in_one_place(std::size_t n)
+{
+    constexpr std::size_t row = 32, warp = 16 * row; // as in the stub
+    std::vector<std::size_t> missing;
+    for (std::size_t i = 0; i < n; ++i)
+        if (i % warp >= row) missing.push_back(i);
+    return {{std::move(missing),
+             "Of a warp's elements only the first 32 have a place, as many as a row has. Does "
+             "each row begin where the one before it ended, `to` plus all that were kept there, "
+             "and are all rows stored?"}};
+}
+
 void hint_places()
 {
     hint_one_place("Two elements got one place: print how many are kept before each of the two, in "

@@ -3,6 +3,7 @@
 
 #include "grader/grading.hpp"
 
+#include <cstddef>
 #include <vector>
 
 using floats = std::vector<float>;
@@ -20,6 +21,11 @@ std::vector<grading::misconception<float>> wrong_places(const floats &packed, co
                                                         const grading::output<float> &out);
 std::vector<grading::misconception<float>> wrong_partitions(const floats &in);
 
+// Sets the hints for votes that not all lanes come to, and for scan_counts in several blocks.
+void hint_stub();
+// The elements that compact leaves out if it keeps all n and each row of a warp begins where the
+// first one did.
+std::vector<grading::elements_left_out> rows_in_one_place(std::size_t n);
 // Sets the hints for a place that two elements got, or that is too far on.
 void hint_places();
 // The same for NaN, for which both x > 0 and x <= 0 are false: its places stay empty while those

@@ -139,11 +139,17 @@ std::string read_on(const toolchain &t, const lab &l, int todo)
     if (!fs::exists(handout)) return "Read the comments of lab.hpp once more.";
     std::vector<handout_section> all = sections_of(read_text(handout));
     std::vector<std::string> functions = todos_of(t, l).functions_of_todo(todo), titles;
+    std::string hinted;
+    for (const hint &h : hints_of(t, l, todo)) hinted += h.text + "\n";
+    for (const handout_section &s : all)
+        if (hinted.find(fmt::format("\"{}\"", s.title)) != hinted.npos)
+            titles.push_back(fmt::format("\"{}\"", s.title));
+    std::string where = fmt::format("Read on in {}", t.shown(handout));
+    if (!titles.empty()) return fmt::format("{}: {}.", where, fmt::join(titles, ", "));
     for (const handout_section &s : all)
         if (std::ranges::any_of(
                 functions, [&](const std::string &name) { return names_function(s.text, name); }))
             titles.push_back(fmt::format("\"{}\"", s.title));
-    std::string where = fmt::format("Read on in {}", t.shown(handout));
     if (titles.empty() || titles.size() == all.size()) return where + ".";
     return fmt::format("{}; {} is named in {}.", where, fmt::join(functions, " or "),
                        fmt::join(titles, ", "));

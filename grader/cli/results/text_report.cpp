@@ -268,6 +268,7 @@ private:
         if (t.open > 0) what += fmt::format(", {:g} point{} open", t.open, t.open == 1 ? "" : "s");
         std::string text = fmt::format("  {}  {:<20} {:<30} {:>4g} of {:>4g} points\n", mark,
                                        t.function, what, t.points, t.max_points);
+        if (first_ && !to_write_) return text; // what passed would hide the failure
         for (const case_view &c : lab_.cases) {
             if (function_of(c.name) != t.function || !c.passed() || !c.whole->contains("steps"))
                 continue;
@@ -345,10 +346,46 @@ private:
                part_of_name(name, report_width - used) + "\"";
     }
 
+    // "TODO 2 (labs/02_coalescing/stub.cu:17)"; empty: no TODO is known.
+    std::string with_place(const std::vector<int> &todos) const
+    {
+        const std::string words = grading::todo_words(todos);
+        const int line = todos.empty() ? 0 : context_.todos.line_of(todos.front());
+        if (line == 0) return words;
+        return fmt::format("{} ({}:{})", words, context_.source.empty() ? "it" : context_.source,
+                           line);
+    }
+
+    // The first failure is of a step that may have no line yet.
+    bool is_next_step() const
+    {
+        return first_ && first_->verdict == "TOO_SLOW" && context_.todos.is_for_later(first_->name);
+    }
+
+    // TODOs of passed cases that give a part of their points; empty: none is known.
+    std::string more_to_do() const
+    {
+        std::vector<std::string> names;
+        double missing = 0;
+        for (const case_view &c : lab_.cases)
+            if (c.passed() && c.kind != "correctness" && c.points < c.max_points) {
+                names.push_back(c.name);
+                missing += c.max_points - c.points;
+            }
+        const std::string todo = with_place(context_.todos.for_more(names));
+        return todo.empty() ? todo
+                            : fmt::format("{} for {:g} more point{}, then {}", todo, missing,
+                                          missing == 1 ? "" : "s", context_.command);
+    }
+
     // Returns an empty string if nothing is left to do.
     std::string next_words() const
     {
-        if (first_ && !to_write_) return how_to_grade_case(first_->name);
+        if (is_next_step())
+            return fmt::format("{}, then {}",
+                               with_place(todos_to_blame(*first_, lab_, context_.todos)),
+                               context_.command);
+        if (first_ && !to_write_) return "mend it, then " + how_to_grade_case(first_->name);
         double out_of_reach = 0; // points that no change of the file brings here
         for (const case_view &c : lab_.cases)
             // Another submission may be judged here where this one uses something unsupported.
@@ -361,15 +398,17 @@ private:
         if (open.line > 0)
             return fmt::format("write TODO {} ({}:{}), then {}", open.next, file, open.line,
                                context_.command);
+        if (const std::string more = first_ ? "" : more_to_do(); !more.empty()) return more;
         return fmt::format("edit {}, then {}", file, context_.command);
     }
 
     std::string next_step() const
     {
-        const std::string next = next_words();
+        const std::string next = next_words(), mend = "mend it, then ";
         if (next.empty()) return {};
         if (next.size() + 6 <= report_width) return "Next: " + next + "\n";
-        return "Next:\n" + (to_write_ || !first_ ? paragraph(next, 2) : "  " + next + "\n");
+        if (!next.starts_with(mend)) return "Next:\n" + paragraph(next, 2);
+        return "Next: mend it, then\n  " + next.substr(mend.size()) + "\n";
     }
 
     const json &document_;

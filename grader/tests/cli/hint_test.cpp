@@ -90,6 +90,9 @@ TEST_CASE("one more each time, then where to read on; none is lost between runs"
     p.put("handouts/02_scaling.md", "## Rows\n\n`scale`\n\n## Columns\n\n`scale`\n");
     CHECK(contains(say({1, true}),
                    "Read on in handouts/02_scaling.md. ")); // all sections name the function
+    p.put("labs/02_scaling/hints.md", "## TODO 1: first\n\nSee\n\"Columns\".\n");
+    CHECK(contains(say({1, true}), "Read on in handouts/02_scaling.md: \"Columns\"."));
+    p.put("labs/02_scaling/hints.md", hints_file);
     CHECK_THROWS_WITH_AS(hint_command(p.tools, "2", {7, false}),
                          "TODO 7 of 02_scaling has no hints. There are hints for TODO 1, 2",
                          usage_error);

@@ -67,6 +67,46 @@ TEST_CASE("a function that was handed out wrong is to do; one that stores nothin
     records().clear();
 }
 
+TEST_CASE("a step by shared memory is named once its array is there, and comes in its turn")
+{
+    auto add = [](const char *name, kind what, verdict result) {
+        case_record r;
+        r.name = name;
+        r.what = what;
+        r.started = r.ended = true;
+        r.result = result;
+        r.message = "It failed.";
+        r.max_points = 2;
+        records().push_back(r);
+    };
+    const std::string stub = "void a()\n{\n    // TODO 1 (scale): A.\n"
+                             "    // TODO 2 (scale: loads): B, in\n    // shared memory.\n}\n"
+                             "void b()\n{\n    // TODO 3 (shift): C.\n}\n";
+    auto said = [&](const std::string &code) {
+        std::string present = stub;
+        present.insert(present.find("}\n"), code);
+        return text_report(result(),
+                           {"s.cu", "./workbook grade 02", "", todo_list(stub, present), {}});
+    };
+    add("scale: one", kind::correctness, verdict::WRONG_ANSWER);
+    add("scale: loads", kind::speed, verdict::TOO_SLOW);
+    add("shift: one", kind::correctness, verdict::NOT_WRITTEN);
+    CHECK(contains(said("    work();\n"), "It belongs to TODO 1."));
+    CHECK(contains(said("    __shared__ int t[4];\n"), "It belongs to TODO 2."));
+    CHECK(contains(said("    work();\n"),
+                   "Next: mend it, then ./workbook grade 02 --case \"scale: one\"\n"));
+    records()[0].result = verdict::PASS;
+    CHECK(contains(said("    work();\n"), "TOO_SLOW  scale: loads\n"));
+    CHECK(contains(said("    work();\n"), "Next: TODO 2 (s.cu:4), then ./workbook grade 02\n"));
+    records()[1].result = verdict::PASS;
+    CHECK(contains(said("    work();\n"), "Next: write TODO 3 (s.cu:"));
+    records()[2].result = verdict::PASS;
+    records()[1].points = 0.5;
+    CHECK(contains(said("    work();\n"),
+                   "Next: TODO 2 (s.cu:4) for 1.5 more points, then ./workbook grade 02\n"));
+    records().clear();
+}
+
 TEST_CASE("the report begins with what is first to mend, and names its TODO by the line")
 {
     char path[] = "/tmp/cuda-workbook-stub.XXXXXX";

@@ -53,6 +53,15 @@ TEST_CASE("functions that divide are found from the one that was called, but not
     CHECK(dividing_functions(source, "missing").empty());
 }
 
+TEST_CASE("threads miss a line of a helper that has no branch by one in its caller")
+{
+    const std::string source = "int vote(bool b)\n{\n    return all(b);\n}\n"
+                               "void ask(int i)\n{\n    // if\n    if (i) vote(i);\n}\n";
+    CHECK(no_branch_before(source, 3));
+    CHECK_FALSE(no_branch_before(source, 8));
+    CHECK_FALSE(no_branch_before(source, 99));
+}
+
 // Without a limit each would keep the grader busy for minutes.
 TEST_CASE("a source that is made to be searched for long is not searched")
 {

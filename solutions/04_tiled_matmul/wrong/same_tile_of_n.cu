@@ -1,0 +1,34 @@
+// Fails: matmul_square: one tile | WRONG_ANSWER | first tile of the second matrix
+// The tile of N does not slide down.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+constexpr int tile = 16;
+
+static __global__ void multiply_square_tiles(const float *M, const float *N, float *P, int width)
+{
+    __shared__ float m[tile][tile], n[tile][tile];
+    int y = threadIdx.y, x = threadIdx.x;
+    int row = blockIdx.y * tile + y, col = blockIdx.x * tile + x;
+    float sum = 0;
+    for (int first = 0; first < width; first += tile) {
+        m[y][x] = M[row * width + first + x];
+        n[y][x] = N[y * width + col];
+        __syncthreads();
+        for (int i = 0; i < tile; ++i) sum += m[y][i] * n[i][x];
+        __syncthreads();
+    }
+    P[row * width + col] = sum;
+}
+
+void matmul_square(const float *M, const float *N, float *P, int width)
+{
+    if (width == 0) return;
+    dim3 grid(width / tile, width / tile), block(tile, tile);
+    multiply_square_tiles<<<grid, block>>>(M, N, P, width);
+}
+
+// Not begun.
+void matmul(const float *, const float *, float *, int, int, int) {}
+void sgemm(float, const float *, const float *, float, float *, int, int, int) {}
