@@ -1,4 +1,4 @@
-// Fails: follow: sizes and places | OUT_OF_BOUNDS | whatever the block's number is
+// Fails: follow: sizes and places | OUT_OF_BOUNDS | just past the end
 // On gpu: may pass - what lies behind the table may be readable
 // The entries of the table are copied by the thread's number in the grid.
 #include "lab.hpp"
