@@ -102,7 +102,8 @@ void race(const make_workload &make, const speed_gates &gates,
 void right_in_any_order(const make_workload &make);
 
 // Returns the cost of one call of naive here, so that a case can balance its sizes: on a GPU in
-// milliseconds, the shortest of some calls; on the simulator in ticks.
+// milliseconds, the shortest of some calls; on the simulator in ticks. A case asks once: the steps
+// of a ladder share the inputs that the first one made, which another call would overwrite.
 double naive_cost(const make_workload &make);
 
 } // namespace grading

@@ -162,7 +162,7 @@ benchmark_set::changes benchmark_set::change(std::mt19937_64 &random, bool resto
         fill_image();
         return {.refresh = {load()}, .restore = {}};
     }
-    if (spans.empty()) expect_unchanged();
+    if (spans.empty()) expect_unchanged(); // inputs that are only read are not sent again
     changes result;
     add_changes(spans, result.refresh);
     for (std::uint32_t i = 0; i < arguments_.size(); ++i) {
@@ -194,7 +194,6 @@ void benchmark_set::find_arguments()
             "change() may put other elements into the arguments, and only as many as before.");
 }
 
-// Inputs that are only read are never sent to the workers again, so they must not change.
 void benchmark_set::expect_unchanged() const
 {
     for (const argument &a : arguments_) {
@@ -204,7 +203,8 @@ void benchmark_set::expect_unchanged() const
             end_case(verdict::INFRA_ERROR,
                      fmt::format("The workload of {} changed `{}` and did not say so.",
                                  work_->function(), s.name),
-                     "change() must return the bytes that it changed.");
+                     "change() must return the bytes that it changed. Or did the case make a call "
+                     "of its own between two steps of a ladder, which share their inputs?");
     }
 }
 

@@ -101,7 +101,10 @@ public:
         });
         for (std::size_t k = 0; k < all.size(); ++k)
             require(all[k], started[k], "asking for the device's properties");
-        if (!others_stay) roofline_.load();
+        if (others_stay)
+            for (const benchmark_set &s : sets_) s.expect_unchanged();
+        else
+            roofline_.load();
         load(all, 0, sets_.size());
         // All that takes long before the first time is done: the rest wants the machine alone.
         if (!alone_) prepare_s_ -= alone_.emplace().waited_s;

@@ -216,7 +216,7 @@ double multiplications_of_branches() // work() multiplies twice per round
     return double(raced_values()) * (4.0 * raced_rounds() + 2);
 }
 
-int balanced_rounds()
+static int measured_rounds()
 {
     constexpr double more = 0.63; // (2 - k) / (3 + k), where the sum takes k of a copy: about 6 %
     double copies = naive_cost(add_pieces(0));
@@ -226,4 +226,10 @@ int balanced_rounds()
         rounds = std::clamp(rounds * more * copies / std::max(kernel, copies / 64), 1.0, 65536.0);
     }
     return int(rounds);
+}
+
+int balanced_rounds()
+{
+    static const int rounds = measured_rounds();
+    return rounds;
 }

@@ -342,6 +342,15 @@ SPEED_CASE("ladder: add", 4, 4)
         gates);
 }
 
+// A call between two steps writes over the inputs that they share.
+SPEED_CASE("ladder: another call", 4, 4)
+{
+    naive_cost(moving());
+    speed_gates gates;
+    gates.speedup = 3;
+    race(moving(), gates);
+}
+
 // Asking for naive's cost must not affect the benchmark.
 SPEED_CASE("race: naive's cost", 4, 4)
 {
@@ -656,10 +665,10 @@ namespace {
 
 constexpr const char *ladder_kinds[] = {"naive",   "fast", "writes nothing",
                                         "crashes", "slow", "fast"};
-nlohmann::json ladder[std::size(ladder_kinds)]; // the timed case of each version's result
-bool steps_written = false;
+using step_cases = std::vector<nlohmann::json>; // a timed case of each version's result
+step_cases ladder, ladder_with_calls;
 
-void climb_ladder()
+step_cases climb_ladder(const std::string &case_name)
 {
     std::vector<ladder_step> &steps = options().steps;
     for (const char *kind : ladder_kinds) {
@@ -667,15 +676,17 @@ void climb_ladder()
         steps.push_back({folder / kind, number, folder / (number + ".json"), true, number != "0"});
     }
     for (std::size_t i = 0; i < records().size(); ++i)
-        if (records()[i].name == "ladder: add, timed") run_cases({i});
-    steps_written = write_step_results();
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-        std::ifstream file(steps[i].result_file);
+        if (records()[i].name == case_name) run_cases({i});
+    step_cases found;
+    const bool written = write_step_results();
+    for (const ladder_step &step : std::exchange(steps, {})) {
+        if (!written) continue;
+        std::ifstream file(step.result_file);
         const auto document = nlohmann::json::parse(file);
         for (const auto &c : document["labs"][0]["cases"])
-            if (c["name"] == "ladder: add, timed") ladder[i] = c;
+            if (c["name"] == case_name) found.push_back(c);
     }
-    steps.clear();
+    return found;
 }
 
 } // namespace
@@ -683,7 +694,7 @@ void climb_ladder()
 TEST_CASE("verdict: each version of a ladder has its own, of inputs that are made once")
 {
     const char *const expected[] = {"SKIPPED", "PASS", "NOT_WRITTEN", "CRASH", "TOO_SLOW", "PASS"};
-    REQUIRE(steps_written);
+    REQUIRE(ladder.size() == std::size(ladder_kinds));
     for (std::size_t i = 0; i < std::size(expected); ++i) {
         CAPTURE(i);
         CAPTURE(ladder[i].dump());
@@ -695,6 +706,15 @@ TEST_CASE("verdict: each version of a ladder has its own, of inputs that are mad
     CHECK(ladder[1]["speedup"]["median"] > 3);
     CHECK(ladder[4]["speedup"]["median"] < 3);
     CHECK(made_for_ladder == 2 * 3); // forms, and sets of each
+}
+
+TEST_CASE("verdict: steps of a ladder whose inputs another call wrote over are the lab's fault")
+{
+    REQUIRE(ladder_with_calls.size() == std::size(ladder_kinds));
+    CHECK(ladder_with_calls[0]["verdict"] == "SKIPPED");
+    CHECK(ladder_with_calls[1]["verdict"] == "INFRA_ERROR");
+    const std::string hint = ladder_with_calls[1]["hint"];
+    CHECK(hint.find("between two steps of a ladder") != hint.npos);
 }
 
 // Writes a calibration of the imitated device that keeps the cases' gates.
@@ -742,7 +762,8 @@ int main(int count, char **arguments)
         races.run(); // the tests check these failures
     }
     options().simulated = false;
-    climb_ladder();
+    ladder = climb_ladder("ladder: add, timed");
+    ladder_with_calls = climb_ladder("ladder: another call, timed");
     end_workers();
     std::filesystem::remove_all(folder);
 
