@@ -173,7 +173,7 @@ TEST_CASE("bank conflicts: the line, and the cause by how far apart the lanes ar
 {
     counted_gate gate = bank_conflicts(1.1, "general");
     const counted column = with_lanes_apart({0, 128, 256});
-    CHECK(gate.value(column) == 2);
+    CHECK(gate.value(column) == (4 + 4 + 6) / (2 + 2 + 1.0)); // a load, a store, an atomic
     CHECK(gate.value(counted()) == 1); // no shared memory
     CHECK(missed_message(gate, column, column).find("stub.cu:20, in scale: loads there take 4") !=
           std::string::npos);

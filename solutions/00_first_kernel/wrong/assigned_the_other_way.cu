@@ -1,4 +1,5 @@
 // Fails: who_am_i: 64 threads | NOT_WRITTEN | left of the =
+// On gpu: who_am_i: 64 threads | NOT_WRITTEN |
 // The element is loaded, and nothing is stored.
 #include "lab.hpp"
 

@@ -1,4 +1,5 @@
 // Fails: transpose: long and narrow | LAUNCH_FAILED | at most 65535 blocks in y
+// On gpu: transpose: long and narrow | CRASH | invalid argument
 // Rows of tiles are counted in y, where a grid has 65535 blocks at most.
 #include "../check.hpp"
 #include "lab.hpp"
