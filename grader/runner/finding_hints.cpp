@@ -156,7 +156,7 @@ std::string race_of_blocks_hint(const simulator_finding &f)
 std::string race_hint(const simulator_finding &f)
 {
     const auto &of_blocks = current_case().race_of_blocks;
-    if (f.other_block && !of_blocks.hint.empty() && of_blocks.kernel == f.kernel)
+    if (f.other_block && !of_blocks.hint.empty() && is_called(f.kernel, of_blocks.kernel))
         return of_blocks.hint;
     if (f.other_grid) {
         if (!current_case().race_of_grids_hint.empty()) return current_case().race_of_grids_hint;

@@ -16,12 +16,17 @@ std::string negative_index_hint(bool just_before, bool copied)
                  "not fit an int, or a number kept in a type that is too small for it.";
 }
 
+bool is_called(std::string_view symbol, std::string_view name)
+{
+    return symbol == name || (symbol.ends_with(name) &&
+                              symbol.substr(0, symbol.size() - name.size()).ends_with("::"));
+}
+
 bool has_own_hint(std::string_view array, bool shared)
 {
     const auto &own = current_case().past_the_end;
     if (own.hint.empty() || own.array.empty()) return !own.hint.empty() && !shared;
-    return shared || array == own.array ||
-           array.ends_with("::" + own.array); // a variable of the file, with its namespaces
+    return shared || is_called(array, own.array);
 }
 
 std::string large_index_hint(bool one_element, bool write, std::string_view array, bool shared,

@@ -12,6 +12,9 @@ std::string negative_index_hint(bool just_before, bool copied);
 std::string large_index_hint(bool one_element, bool write, std::string_view array, bool shared,
                              bool copied);
 
+// True if a kernel or a variable of the submission has this name, in whichever namespace.
+bool is_called(std::string_view symbol, std::string_view name);
+
 // True if hint_past_the_end gave words for this location.
 bool has_own_hint(std::string_view array, bool shared);
 

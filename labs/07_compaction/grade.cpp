@@ -125,8 +125,8 @@ static void race_share(task what, double share, const steps &copy, const steps &
                 [=](const counted &c) {
                     return double(c.load_bytes + c.texture_bytes) / raced_elements(what);
                 }),
-        loaded_for_each_block(what), lanes_at_work(),
-        blocks_share(2)}; // tiles of 16 elements for each of 1024 threads
+        lanes_at_work(), blocks_share(2), // tiles of 16 elements for each of 1024 threads
+        loaded_for_each_block(what)};
     gates.too_slow = "Where does the time go? A scan by doubling distances over the whole array "
                      "goes over all elements some twenty times; scans within blocks, then over the "
                      "blocks' sums, go over them twice.";
