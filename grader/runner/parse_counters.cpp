@@ -77,7 +77,7 @@ void add_banks(counted &c, const json &site, const std::string &kernel, const ch
 // A kernel that computes much and reads and writes next to nothing would improve the mean of the
 // others: up to this many instructions of warps count per sector. A kernel that all bodies attract
 // each other in takes some thousand, and counts as much as before where no other kernel matters.
-constexpr std::uint64_t instructions_per_sector = 1000;
+constexpr std::uint64_t instructions_per_sector = 4000;
 
 std::uint64_t touched_sectors(const json &k)
 {

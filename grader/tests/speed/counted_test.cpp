@@ -114,7 +114,7 @@ TEST_CASE("a kernel that only computes improves no mean")
     };
     kernel = with(kernel, R"("warp_instructions":40)", R"("warp_instructions":400000000)");
     kernel = with(kernel, R"("thread_instructions":60)", R"("thread_instructions":12800000000)");
-    CHECK(parse_counters(kernel).warp_instructions == 1000 * (10 + 20 + 3 + 16));
+    CHECK(parse_counters(kernel).warp_instructions == 4000 * (10 + 20 + 3 + 16));
     CHECK(lanes_at_work().value(parse_counters(kernel)) == 32);
 }
 
