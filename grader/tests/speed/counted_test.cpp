@@ -114,7 +114,7 @@ TEST_CASE("a kernel that only computes improves no mean")
     };
     kernel = with(kernel, R"("warp_instructions":40)", R"("warp_instructions":400000000)");
     kernel = with(kernel, R"("thread_instructions":60)", R"("thread_instructions":12800000000)");
-    CHECK(parse_counters(kernel).warp_instructions == 4000 * (10 + 20 + 3 + 16));
+    CHECK(parse_counters(kernel).warp_instructions == 50000 * (10 + 20 + 3 + 16));
     CHECK(lanes_at_work().value(parse_counters(kernel)) == 32);
 }
 
@@ -174,7 +174,7 @@ TEST_CASE("bank conflicts: the line, and the cause by how far apart the lanes ar
     counted_gate gate = bank_conflicts(1.1, "general");
     const counted column = with_lanes_apart({0, 128, 256});
     CHECK(gate.value(column) == (4 + 4 + 6) / (2 + 2 + 1.0)); // a load, a store, an atomic
-    CHECK(gate.value(counted()) == 1); // no shared memory
+    CHECK(gate.value(counted()) == 1);                        // no shared memory
     CHECK(missed_message(gate, column, column).find("stub.cu:20, in scale: loads there take 4") !=
           std::string::npos);
     CHECK(gate.cause(column).find("32 words apart there, and all meet in one bank") !=
