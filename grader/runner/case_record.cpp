@@ -2,6 +2,7 @@
 #include "case_record.hpp"
 
 #include "run_options.hpp"
+#include "text/todo.hpp"
 
 #include <fmt/format.h>
 
@@ -145,7 +146,7 @@ void case_points::fill(doctest::detail::TestCase &test) const
     records().push_back(std::move(r));
     if (clock == 0) return;
     case_record timed;
-    timed.name = std::string(test.m_name) + ", timed";
+    timed.name = timed_name_of(test.m_name);
     timed.test = test.m_name;
     timed.held_back = in_held_back_file(test);
     timed.place = records().back().place;

@@ -78,6 +78,7 @@ void add_banks(counted &c, const json &site, const std::string &kernel, const ch
 // warps count per sector. A kernel of lab 09 that sorts a sample of pivots takes some 35,000.
 constexpr std::uint64_t instructions_per_sector = 50000;
 
+// Printed bytes count, too: they are work that others see.
 std::uint64_t touched_sectors(const json &k)
 {
     std::uint64_t sectors = number(k, "sectors_read") + number(k, "sectors_written");

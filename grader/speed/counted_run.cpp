@@ -18,7 +18,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <exception>
 #include <limits>
@@ -81,9 +80,8 @@ std::vector<counted> counters_in_another_order(const make_workload &make)
 
 bool misses_a_step(const counted_gate &gate, double value)
 {
-    return std::ranges::any_of(
-        std::array{gate.required.good, gate.required.excellent},
-        [&](double step) { return step != 0 && (gate.at_least ? value < step : value > step); });
+    return !reaches(gate, gate.required.good, value) ||
+           !reaches(gate, gate.required.excellent, value);
 }
 
 const counted &worst_by(const counted_gate &gate, const std::vector<counted> &calls)

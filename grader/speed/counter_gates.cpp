@@ -256,10 +256,14 @@ counted_gate streams_at_work(double pass)
         });
 }
 
+bool reaches(const counted_gate &gate, double step, double value)
+{
+    return step == 0 || (gate.at_least ? value >= step : value <= step);
+}
+
 bool passes(const counted_gate &gate, double value)
 {
-    double pass = gate.required.pass;
-    return pass == 0 || (gate.at_least ? value >= pass : value <= pass);
+    return reaches(gate, gate.required.pass, value);
 }
 
 std::string missed_message(const counted_gate &gate, const counted &submission,

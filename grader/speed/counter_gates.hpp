@@ -7,7 +7,9 @@
 
 namespace grading {
 
-// True if the gate's pass step is reached, or if it has none.
+// True if the value reaches this step of the gate; a step of 0 is not offered, and reached.
+bool reaches(const counted_gate &gate, double step, double value);
+// The same of the gate's pass step.
 bool passes(const counted_gate &gate, double value);
 
 // "sector bytes used by loads: 12.5 %, at least 95 % is required; naive: 12.5 %", and the source

@@ -27,13 +27,8 @@ bool holds(const std::vector<int> &numbers, int number)
     return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
 }
 
-// A case that is timed, too, has a second one of this name for the clock's points.
 constexpr std::string_view timed = ", timed";
 bool is_timed(const std::string &case_name) { return case_name.ends_with(timed); }
-std::string counted_name_of(const std::string &timed_case)
-{
-    return timed_case.substr(0, timed_case.size() - timed.size());
-}
 
 void add_once(std::vector<int> &numbers, int number)
 {
@@ -65,6 +60,13 @@ std::optional<heading> heading_in(const std::string &line)
 }
 
 } // namespace
+
+std::string timed_name_of(const std::string &case_name) { return case_name + std::string(timed); }
+
+std::string counted_name_of(const std::string &case_name)
+{
+    return is_timed(case_name) ? case_name.substr(0, case_name.size() - timed.size()) : case_name;
+}
 
 bool is_code(const std::string &line)
 {
@@ -353,7 +355,7 @@ int todo_list::line_of(int number) const
 
 int todo_list::first_of(const std::string &case_name) const
 {
-    const std::vector<int> &all = of_case_or_function(case_name);
+    const std::vector<int> all = of_case_or_function(case_name);
     return all.empty() ? 0 : *std::ranges::min_element(all);
 }
 

@@ -89,6 +89,10 @@ private:
 std::string todo_words(const std::vector<int> &todos); // as todo_list::words
 
 std::string function_of(const std::string &case_name); // the part before the colon
+// A case that is counted and timed has a second one, for the points of the clock: returns its name.
+std::string timed_name_of(const std::string &case_name);
+// The reverse; a name that is not a timed case's is returned as it is.
+std::string counted_name_of(const std::string &case_name);
 
 bool is_code(const std::string &line); // neither blank nor only a comment
 // The number of "TODO 2 (read_offset)" in a line; 0: there is none. A mere mention, "as in TODO 2",

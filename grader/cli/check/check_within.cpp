@@ -8,6 +8,7 @@
 #include "cli/support/parallel_for.hpp"
 #include "cli/support/subprocess.hpp"
 #include "text/bare_code.hpp"
+#include "text/todo.hpp"
 
 #include <fmt/format.h>
 
@@ -104,7 +105,7 @@ std::string judged_on_gpu(const std::string &name, const std::vector<listed_case
 {
     const listed_case *c = listed(cases, name);
     if (!c || c->kind != "speed") return name;
-    const std::string clock = name + ", timed";
+    const std::string clock = grading::timed_name_of(name);
     return listed(cases, clock) ? clock : "";
 }
 
@@ -160,7 +161,7 @@ std::vector<check_task> planned(const toolchain &t, const lab &l, const std::str
 {
     const std::vector<listed_case> cases = cases_of(t, l);
     const std::string files = files_of_lab(t, l), clock = l.test ? "" : headline_of(cases),
-                      headline = backend == "gpu" ? clock : clock.substr(0, clock.rfind(", timed"));
+                      headline = backend == "gpu" ? clock : grading::counted_name_of(clock);
     std::vector<check_task> tasks;
     for (check_task &work : tasks_of(t, l, backend)) {
         work.key =

@@ -3,6 +3,7 @@
 
 #include "cli/support/errors.hpp"
 #include "cli/support/strings.hpp"
+#include "text/todo.hpp"
 
 #include <fmt/format.h>
 
@@ -102,7 +103,8 @@ std::string unmet(const expectation &e, const lab_view &graded)
     const bool elsewhere =
         at == graded.cases.end() || (at->kind == "speed" && at->verdict == "SKIPPED");
     if (elsewhere)
-        if (auto timed = std::ranges::find(graded.cases, e.case_name + ", timed", &case_view::name);
+        if (auto timed = std::ranges::find(graded.cases, grading::timed_name_of(e.case_name),
+                                           &case_view::name);
             timed != graded.cases.end())
             at = timed;
     if (at == graded.cases.end())

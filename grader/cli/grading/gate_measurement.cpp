@@ -1,6 +1,8 @@
 // Reads ratios, fractions and verdicts from the result documents of a ladder.
 #include "gate_measurement.hpp"
 
+#include "text/todo.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,12 +39,6 @@ bool is_judged_by_time(const json &graded)
     return text_at(graded, "kind") == "clock" && graded.contains("speedup");
 }
 
-// Returns the name of the case that counts what a case of the clock times.
-std::string counted_case(const std::string &timed)
-{
-    return timed.substr(0, timed.rfind(", timed"));
-}
-
 calibration_figure figure_of(const json &graded)
 {
     calibration_figure f;
@@ -70,7 +66,7 @@ bool misses_a_lesson(const json &counted)
     for (const lab_view &l : labs_of(counted))
         for (const case_view &c : l.cases)
             if (c.kind == "clock" &&
-                text_at(case_in(counted, counted_case(c.name)), "verdict") != "PASS")
+                text_at(case_in(counted, grading::counted_name_of(c.name)), "verdict") != "PASS")
                 return true;
     return false;
 }
@@ -93,7 +89,8 @@ std::map<std::string, calibrated_case> calibrated_cases(const ladder_results &re
             calibration_figure f = figure_of(case_in(document, name));
             const auto counted = results.counted.find(version);
             if (counted != results.counted.end())
-                f.counted = text_at(case_in(counted->second, counted_case(name)), "verdict");
+                f.counted =
+                    text_at(case_in(counted->second, grading::counted_name_of(name)), "verdict");
             if (version == "naive")
                 c.naive = f;
             else if (version == "solution")

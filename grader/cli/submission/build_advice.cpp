@@ -212,10 +212,6 @@ std::string about_assignment(const compile_error &e)
            "(of a text, one character) at a time, in a loop";
 }
 
-} // namespace
-
-namespace {
-
 std::string first_error_in(const std::vector<std::string> &all)
 {
     for (const char *sign : {"error:", "error #", "error"}) // a warning may mention errors

@@ -30,22 +30,25 @@ std::string report(const json &document, const std::string &source)
 }
 std::string report() { return report(result(), ""); }
 
+case_record &add_case(const char *name, kind what, verdict result, const std::string &message,
+                      double max_points = 1)
+{
+    case_record &r = records().emplace_back();
+    r.name = name;
+    r.what = what;
+    r.started = r.ended = true;
+    r.result = result;
+    r.message = message;
+    r.max_points = max_points;
+    return r;
+}
+
 } // namespace
 
 TEST_CASE("a function that was handed out wrong is to do; one that stores nothing is told in full")
 {
-    auto add = [](const char *name, verdict result, const char *message) {
-        case_record r;
-        r.name = name;
-        r.what = kind::correctness;
-        r.started = r.ended = true;
-        r.result = result;
-        r.message = message;
-        r.max_points = 1;
-        records().push_back(r);
-    };
-    add("scale: one", verdict::NOT_WRITTEN, "It stored nothing.");
-    add("shift: one", verdict::RACE, "Two threads race.");
+    add_case("scale: one", kind::correctness, verdict::NOT_WRITTEN, "It stored nothing.");
+    add_case("shift: one", kind::correctness, verdict::RACE, "Two threads race.");
     const std::string stub = "void a()\n{\n    // TODO 1 (scale): A.\n}\n"
                              "void b()\n{\n    // TODO 2 (shift): B.\n    wrong();\n}\n";
     auto said = [&](const std::string &present) {
@@ -69,16 +72,6 @@ TEST_CASE("a function that was handed out wrong is to do; one that stores nothin
 
 TEST_CASE("a step by shared memory is named once its array is there, and comes in its turn")
 {
-    auto add = [](const char *name, kind what, verdict result) {
-        case_record r;
-        r.name = name;
-        r.what = what;
-        r.started = r.ended = true;
-        r.result = result;
-        r.message = "It failed.";
-        r.max_points = 2;
-        records().push_back(r);
-    };
     const std::string stub = "void a()\n{\n    // TODO 1 (scale): A.\n"
                              "    // TODO 2 (scale: loads): B, in\n    // shared memory.\n}\n"
                              "void b()\n{\n    // TODO 3 (shift): C.\n}\n";
@@ -88,9 +81,9 @@ TEST_CASE("a step by shared memory is named once its array is there, and comes i
         return text_report(result(),
                            {"s.cu", "./workbook grade 02", "", todo_list(stub, present), {}});
     };
-    add("scale: one", kind::correctness, verdict::WRONG_ANSWER);
-    add("scale: loads", kind::speed, verdict::TOO_SLOW);
-    add("shift: one", kind::correctness, verdict::NOT_WRITTEN);
+    add_case("scale: one", kind::correctness, verdict::WRONG_ANSWER, "It failed.", 2);
+    add_case("scale: loads", kind::speed, verdict::TOO_SLOW, "It failed.", 2);
+    add_case("shift: one", kind::correctness, verdict::NOT_WRITTEN, "It failed.", 2);
     CHECK(contains(said("    work();\n"), "It belongs to TODO 1."));
     CHECK(contains(said("    __shared__ int t[4];\n"), "It belongs to TODO 2."));
     CHECK(contains(said("    work();\n"),
@@ -115,16 +108,10 @@ TEST_CASE("the report begins with what is first to mend, and names its TODO by t
                            "void b()\n{\n    // TODO 2 (scale): B.\n}\n"
                            "// TODO 3 (shift): C.\n// TODO 4 (scale: speed): D.\n";
     auto add = [](const char *name, kind what, verdict result, int line) {
-        case_record r;
-        r.name = name;
-        r.what = what;
-        r.started = r.ended = true;
-        r.result = result;
+        case_record &r =
+            add_case(name, what, result, std::string(name) + " failed at line 6. More is known.");
         r.hint = "mend it.";
-        r.message = std::string(name) + " failed at line 6. More is known.";
         r.line = line;
-        r.max_points = 1;
-        records().push_back(r);
     };
     add("scale: speed", kind::speed, verdict::TOO_SLOW, 0);
     add("shift: one", kind::correctness, verdict::NOT_WRITTEN, 0);
