@@ -227,8 +227,7 @@ std::vector<misconception<unsigned>> wrong_tiles(const bytes &image, int width, 
     return {
         {"In the tiles at the edges, which are not whole, nothing was counted.",
          "A tile has only the columns and rows that are left, width - left and height - top: is "
-         "one "
-         "of the two computed from the other's numbers, or is such a tile left out?",
+         "one of the two computed from the other's numbers, or is such a tile left out?",
          by(in_order,
             [=](const square &s, int i) {
                 return s.columns * s.rows == tile * tile ? place(s, i) : ~std::size_t{0};
