@@ -28,6 +28,7 @@ namespace {
 
 struct processes {
     std::unique_ptr<shared_memory> inputs;
+    std::uint64_t claims = 0;
     worker submission, naive, library;
     worker ranks;                    // the submission's, of Open MPI
     int number_of_ranks = 0;         // of `ranks`
@@ -94,6 +95,9 @@ shared_memory &inputs()
             false);
     return *of_run.inputs;
 }
+
+std::uint64_t claim_inputs() { return ++of_run.claims; }
+bool holds_inputs(std::uint64_t claim) { return claim == of_run.claims; }
 
 worker &submission_worker()
 {

@@ -4,6 +4,7 @@
 #include "process/worker_process.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,10 @@ worker &naive_worker();
 bool have_library();
 worker &library_worker();
 shared_memory &inputs();
+// To be called by each who fills inputs() and gives their sets to workers. Returns the claim's
+// number; an earlier claim's inputs and sets are gone.
+std::uint64_t claim_inputs();
+bool holds_inputs(std::uint64_t claim);
 
 // Makes options().steps[step] the submission; nothing: options().worker again. On a device with
 // much memory the workers of other steps live on for the next case; else they end.

@@ -203,8 +203,7 @@ void benchmark_set::expect_unchanged() const
             end_case(verdict::INFRA_ERROR,
                      fmt::format("The workload of {} changed `{}` and did not say so.",
                                  work_->function(), s.name),
-                     "change() must return the bytes that it changed. Or did the case make a call "
-                     "of its own between two steps of a ladder, which share their inputs?");
+                     "change() must return the bytes that it changed.");
     }
 }
 

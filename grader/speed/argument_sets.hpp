@@ -39,9 +39,6 @@ public:
     // Changes the inputs by the workload's rule, here and in the image. Leaves `restore` empty
     // unless it is `restored`.
     changes change(std::mt19937_64 &random, bool restored);
-    // Ends the case with INFRA_ERROR if the image no longer has the workload's inputs. Arguments
-    // that are changed in place are not looked at.
-    void expect_unchanged() const;
     // Fills the outputs with `word`, one of poison_word().
     request poison_outputs(std::uint32_t word) const;
     request store() const; // returns all that a call may write
@@ -53,6 +50,7 @@ public:
 
 private:
     void find_arguments();
+    void expect_unchanged() const;
     void add_changes(const std::vector<std::span<std::byte>> &spans, std::vector<request> &to);
     void take_payload(const argument &a, std::byte *to, const std::byte *before,
                       const std::byte *after, std::uint64_t bytes) const;

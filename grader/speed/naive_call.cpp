@@ -49,6 +49,7 @@ public:
     explicit naive_call(const make_workload &make)
         : random_(case_seed()), set_(make(random_), inputs(), image_start, 1)
     {
+        claim_inputs();
         forget_call();
         set_.fill_image();
         ask(set_.load(), "handing over naive's arguments");

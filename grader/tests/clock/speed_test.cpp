@@ -713,8 +713,8 @@ TEST_CASE("verdict: steps of a ladder whose inputs another call wrote over are t
     REQUIRE(ladder_with_calls.size() == std::size(ladder_kinds));
     CHECK(ladder_with_calls[0]["verdict"] == "SKIPPED");
     CHECK(ladder_with_calls[1]["verdict"] == "INFRA_ERROR");
-    const std::string hint = ladder_with_calls[1]["hint"];
-    CHECK(hint.find("between two steps of a ladder") != hint.npos);
+    const std::string message = ladder_with_calls[1]["message"];
+    CHECK(message.find("a call of the case's own wrote over their inputs") != message.npos);
 }
 
 // Writes a calibration of the imitated device that keeps the cases' gates.
