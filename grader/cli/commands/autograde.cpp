@@ -114,7 +114,9 @@ struct kept_table {
     std::string file;     // empty: none
     std::size_t rows = 0; // written
     std::string problem = {};
+    std::chrono::steady_clock::time_point next = {}; // a class's whole table takes a while to write
 
+    bool is_due() const { return !file.empty() && std::chrono::steady_clock::now() >= next; }
     void keep(std::size_t all, const std::string &text)
     {
         try {
@@ -123,6 +125,7 @@ struct kept_table {
         } catch (const machine_error &e) {
             problem = e.what();
         }
+        next = std::chrono::steady_clock::now() + std::chrono::seconds(1);
     }
 };
 
@@ -355,7 +358,7 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
         grade_row &row = rows.back();
         if (const auto at = time_in(row.handed_in); at && due.any())
             row.late_days = due.late_days(row.student, row.lab, *at);
-        if (!csv.file.empty()) csv.keep(rows.size(), as_csv(rows, options.backend, options.seed));
+        if (csv.is_due()) csv.keep(rows.size(), as_csv(rows, options.backend, options.seed));
         try {
             print_row(row, student, lab, out);
         } catch (const std::system_error &e) { // its disk is full: the tables still get their rows
@@ -402,6 +405,7 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
         report(i);
     }
     progress.clear();
+    if (!csv.file.empty()) csv.keep(rows.size(), as_csv(rows, options.backend, options.seed));
     if (!document.file.empty())
         document.keep(rows.size(), class_document(rows, options).dump(1) + "\n");
     print_open(rows, out);
