@@ -151,14 +151,16 @@ std::map<std::string, std::vector<int>> todos_by_function(const std::string &tex
     return result;
 }
 
-// Returns the TODOs whose comment, up to the next one or the next code, is about shared memory.
-std::set<int> todos_about_shared_memory(const std::string &text)
+// Returns the TODOs whose comment, up to the next one or the next code, says of something that it
+// is in shared memory, or comes there.
+std::set<int> todos_with_shared_array(const std::string &text)
 {
     std::set<int> found;
     int number = 0;
     std::string comment;
     auto end = [&] {
-        if (comment.find("shared memory") != comment.npos) found.insert(number);
+        for (const char *words : {" in shared memory", " into shared memory"})
+            if (comment.find(words) != comment.npos) found.insert(number);
         comment.clear();
     };
     for (const std::string &line : lines(text)) {
@@ -167,7 +169,10 @@ std::set<int> todos_about_shared_memory(const std::string &text)
             end();
             number = todo ? todo->number : 0;
         }
-        if (number) comment += line.substr(std::min(line.size(), line.find("//") + 2));
+        // A heading names cases.
+        if (const std::size_t mark = todo ? line.find(')') : line.find("//");
+            number && mark != line.npos)
+            comment += line.substr(mark + (todo ? 1 : 2));
     }
     end();
     return found;
@@ -201,16 +206,19 @@ todo_list::todo_list(const std::string &original, const std::string &present,
     for (const line_range &f : functions_of(present))
         if (held.contains(f.name)) functions_.emplace_back(f, held.at(f.name));
     const auto before = texts_by_function(original), now = texts_by_function(present);
-    const std::set<int> about_shared = todos_about_shared_memory(original);
+    const std::set<int> with_array = todos_with_shared_array(original);
     auto has_array = [](const auto &texts, const std::string &name) {
-        return texts.contains(name) && texts.at(name).find("__shared__") != std::string::npos;
+        if (!texts.contains(name)) return false;
+        return std::ranges::any_of(lines(texts.at(name)), [](const std::string &line) {
+            return line.substr(0, line.find("//")).find("__shared__") != line.npos;
+        });
     };
     for (const line_range &f : functions_of(present)) {
         if (!held.contains(f.name) || has_array(before, f.name) || !has_array(now, f.name))
             continue;
         std::vector<int> steps = held.at(f.name);
-        std::erase_if(steps, [&](int number) { return !about_shared.contains(number); });
-        if (!steps.empty()) tiled_.emplace_back(f, steps);
+        std::erase_if(steps, [&](int number) { return !with_array.contains(number); });
+        if (!steps.empty()) with_shared_array_.emplace_back(f, steps);
     }
     auto is_as_before = [&](const std::string &name) {
         return !before.contains(name) || (now.contains(name) && now.at(name) == before.at(name));
@@ -258,11 +266,11 @@ std::vector<int> todo_list::of_line(const std::string &case_name, int line) cons
     return {};
 }
 
-int todo_list::shared_step(const std::string &case_name, int line) const
+int todo_list::shared_memory_todo(const std::string &case_name, int line) const
 {
     if (!find(case_name).empty()) return 0;
     const std::vector<int> &own = find(function_of(case_name));
-    for (const auto &[lines, steps] : tiled_) {
+    for (const auto &[lines, steps] : with_shared_array_) {
         if (line != 0 && (line < lines.first || line > lines.last)) continue;
         for (int number : steps)
             for (const std::string &function : functions_of_todo(number))
@@ -286,9 +294,13 @@ bool todo_list::serves(int number, const std::string &case_name) const
 
 std::vector<int> todo_list::of_case(const std::string &case_name, int line) const
 {
-    if (const int step = shared_step(case_name, line)) return {step};
-    std::vector<int> at_the_line = of_line(case_name, line);
-    if (!at_the_line.empty()) return at_the_line;
+    if (const int number = shared_memory_todo(case_name, line)) return {number};
+    const std::vector<int> at_the_line = of_line(case_name, line);
+    return at_the_line.empty() ? own_of_case(case_name) : at_the_line;
+}
+
+std::vector<int> todo_list::own_of_case(const std::string &case_name) const
+{
     const std::vector<int> all = of_case_or_function(case_name);
     for (int number : all)
         if (!begun_.contains(number)) return {number};
@@ -316,22 +328,28 @@ todo_list::open_todo todo_list::open_of(const std::string &case_name) const
 
 std::vector<int> todo_list::for_more(const std::string &case_name) const
 {
-    if (!find(case_name).empty()) return find(case_name);
+    if (const auto &own = find(case_name); !own.empty())
+        return still_open({own.begin(), own.end()});
     const bool of_clock = is_timed(case_name);
-    for (const std::string &begin : {case_name, function_of(case_name) + ": speed"})
+    for (const std::string &begin : {case_name + ", ", function_of(case_name) + ": speed"})
         if (std::vector<int> later = for_later(begin, of_clock); !later.empty()) return later;
     return of_clock ? for_more(counted_name_of(case_name)) : of_case(case_name);
 }
 
 std::vector<int> todo_list::for_later(const std::string &begin, bool of_clock) const
 {
-    std::set<int> all, left;
+    std::set<int> all;
     for (const auto &[what, numbers] : numbers_)
         if (what.starts_with(begin) && is_timed(what) == of_clock)
             all.insert(numbers.begin(), numbers.end());
-    std::ranges::set_difference(all, begun_, std::inserter(left, left.end()));
-    const std::set<int> &those = left.empty() ? all : left;
-    return {those.begin(), those.end()};
+    return still_open(all);
+}
+
+std::vector<int> todo_list::still_open(const std::set<int> &all) const
+{
+    std::vector<int> left;
+    std::ranges::set_difference(all, begun_, std::back_inserter(left));
+    return left.empty() ? std::vector<int>(all.begin(), all.end()) : left;
 }
 
 std::vector<int> todo_list::for_more(const std::vector<std::string> &case_names) const
@@ -397,7 +415,7 @@ std::vector<int> todos_to_blame(const std::string &case_name, int line,
         }
         return judged && !todos.serves(number, case_name);
     };
-    return std::ranges::all_of(at_the_line, is_proven) ? todos.of_case(case_name) : at_the_line;
+    return std::ranges::all_of(at_the_line, is_proven) ? todos.own_of_case(case_name) : at_the_line;
 }
 
 std::vector<std::size_t> order_to_mend(const std::vector<case_outcome> &cases,

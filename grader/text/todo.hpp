@@ -29,6 +29,8 @@ public:
     // present file's line `line` (0: none), preferably the case's own. Else the first TODO of the
     // case that is not begun, or all if all are begun. Empty: none is known.
     std::vector<int> of_case(const std::string &case_name, int line = 0) const;
+    // The first TODO of the case, or else of its function, that is not begun; all if all are.
+    std::vector<int> own_of_case(const std::string &case_name) const;
     // "TODO 2", "TODOs 1 to 5", "TODOs 2 and 7", ""
     std::string words(const std::string &case_name, int line = 0) const;
     // The same by the line alone; empty: the line is in no function that was handed out with a
@@ -45,8 +47,9 @@ public:
     };
     open_todo open_of(const std::string &case_name) const;
     // Returns the TODOs for more points of a speed case, of those for later: the case's own, or
-    // else its function's that are not begun, or all of these; if there are none, as of_case. For a
-    // timed case these are the clock's, or else those of the case that is counted.
+    // else its function's; of these the ones that are not begun, or all if all are. If there are
+    // none, as of_case. For a timed case these are the clock's, or else those of the case that is
+    // counted.
     std::vector<int> for_more(const std::string &case_name) const;
     // Returns those for more points of all these speed cases, and the ones of their functions that
     // are not begun.
@@ -73,17 +76,20 @@ private:
     std::vector<int> of_case_or_function(const std::string &case_name) const;
     // Returns the TODOs for later whose function, case or step begins so: the clock's, or others.
     std::vector<int> for_later(const std::string &begin, bool of_clock) const;
-    // Step for later that has begun: the TODO about shared memory of this case's function, where a
-    // function that held it has got a __shared__ array; 0: none. `line` as for of_case.
-    int shared_step(const std::string &case_name, int line) const;
+    // Those that are not begun; all if all are.
+    std::vector<int> still_open(const std::set<int> &all) const;
+    // The TODO of this case's function, but not of its first steps, that puts something into shared
+    // memory, where a function that held it has got a __shared__ array; 0: none. `line` as for
+    // of_case.
+    int shared_memory_todo(const std::string &case_name, int line) const;
     std::map<std::string, std::vector<int>> numbers_;
     std::set<int> begun_;
     std::set<std::string> untouched_; // contract functions
     std::map<int, int> lines_;        // in the present file, from 1
     // Line ranges of functions in the present file, and the TODOs that they were handed out with.
     std::vector<std::pair<line_range, std::vector<int>>> functions_;
-    // The functions of these that have got a __shared__ array, and their TODOs about shared memory.
-    std::vector<std::pair<line_range, std::vector<int>>> tiled_;
+    // The functions of these that have got a __shared__ array, and the TODOs that put one there.
+    std::vector<std::pair<line_range, std::vector<int>>> with_shared_array_;
 };
 
 std::string todo_words(const std::vector<int> &todos); // as todo_list::words
