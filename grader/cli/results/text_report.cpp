@@ -30,6 +30,14 @@ std::string paragraph(const std::string &text, int indent, const std::string &he
            "\n";
 }
 
+// `columns`: of the command as it is shown. It has a line of its own if both do not fit into one.
+std::string mend_then(const std::string &command, int columns)
+{
+    const std::string begin = "Next: mend it, then";
+    const bool fits = int(begin.size()) + 1 + columns <= report_width;
+    return begin + (fits ? " " : "\n  ") + command + "\n";
+}
+
 std::string timed_words(const case_view &c)
 {
     const json &speedup = member(*c.whole, "speedup"), &fraction = member(*c.whole, "fraction");
@@ -352,9 +360,9 @@ private:
         const std::string words = grading::todo_words(todos);
         const int line = todos.empty() ? 0 : context_.todos.line_of(todos.front());
         if (line == 0) return words;
-        return fmt::format("{} ({}:{})", words, context_.source.empty() ? "it" : context_.source,
-                           line);
+        return fmt::format("{} ({}:{})", words, source(), line);
     }
+    std::string source() const { return context_.source.empty() ? "it" : context_.source; }
 
     // The first failure is of a step that may have no line yet.
     bool is_next_step() const
@@ -368,9 +376,9 @@ private:
         std::vector<std::string> names;
         double missing = 0;
         for (const case_view &c : lab_.cases)
-            if (c.passed() && c.kind != "correctness" && c.points < c.max_points) {
+            if (c.passed() && c.kind != "correctness" && c.points + c.open_points < c.max_points) {
                 names.push_back(c.name);
-                missing += c.max_points - c.points;
+                missing += c.max_points - c.points - c.open_points;
             }
         const std::string todo = with_place(context_.todos.for_more(names));
         return todo.empty() ? todo
@@ -378,37 +386,37 @@ private:
                                           missing == 1 ? "" : "s", context_.command);
     }
 
-    // Returns an empty string if nothing is left to do.
+    // The next step if no failure is to be mended; empty: nothing is left to do.
     std::string next_words() const
     {
         if (is_next_step())
             return fmt::format("{}, then {}",
                                with_place(todos_to_blame(*first_, lab_, context_.todos)),
                                context_.command);
-        if (first_ && !to_write_) return "mend it, then " + how_to_grade_case(first_->name);
         double out_of_reach = 0; // points that no change of the file brings here
         for (const case_view &c : lab_.cases)
             // Another submission may be judged here where this one uses something unsupported.
             if (member(*c.whole, "unsupported") != true) out_of_reach += c.open_points;
         const double all = lab_.max_points + lab_.clock.max_points;
         if (lab_.points + lab_.clock.points + out_of_reach >= all) return {};
-        const std::string file = context_.source.empty() ? "it" : context_.source;
         const todo_list::open_todo open =
             first_ ? context_.todos.open_of(first_->name) : todo_list::open_todo();
         if (open.line > 0)
-            return fmt::format("write TODO {} ({}:{}), then {}", open.next, file, open.line,
-                               context_.command);
+            return fmt::format("write {}, then {}", with_place({open.next}), context_.command);
         if (const std::string more = first_ ? "" : more_to_do(); !more.empty()) return more;
-        return fmt::format("edit {}, then {}", file, context_.command);
+        return fmt::format("edit {}, then {}", source(), context_.command);
     }
 
     std::string next_step() const
     {
-        const std::string next = next_words(), mend = "mend it, then ";
+        if (first_ && !to_write_ && !is_next_step()) {
+            const std::string command = how_to_grade_case(first_->name);
+            return mend_then(command, int(command.size()));
+        }
+        const std::string next = next_words();
         if (next.empty()) return {};
-        if (next.size() + 6 <= report_width) return "Next: " + next + "\n";
-        if (!next.starts_with(mend)) return "Next:\n" + paragraph(next, 2);
-        return "Next: mend it, then\n  " + next.substr(mend.size()) + "\n";
+        return next.size() + 6 <= report_width ? "Next: " + next + "\n"
+                                               : "Next:\n" + paragraph(next, 2);
     }
 
     const json &document_;
@@ -450,9 +458,7 @@ std::string refused_build_report(const json &document, const report_context &con
         text += fmt::format("  {}\n", wrapped(c.message, out.width, 2));
     text += compiler_words(said, out.width);
     if (!c.hint.empty()) text += fmt::format("  {}\n", wrapped("Try: " + c.hint, out.width, 2));
-    const std::string next = "Next: mend it, then";
-    const bool fits = next.size() + 1 + context.command.size() <= report_width;
-    return text + fmt::format("\n{}{}{}\n", next, fits ? " " : "\n  ", bold(out, context.command));
+    return text + "\n" + mend_then(bold(out, context.command), int(context.command.size()));
 }
 
 } // namespace cli

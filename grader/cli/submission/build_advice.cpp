@@ -89,24 +89,30 @@ std::string between(std::string_view text, std::string_view begin, std::string_v
     return std::string(text.substr(0, text.find(end)));
 }
 
-// The header of the standard library in which `name` is declared; empty: not known.
-std::string header_of(const std::string &name)
+struct standard_header {
+    std::string_view name, declares;
+    bool of_c = false; // usable without std::, too
+};
+
+// The header of the standard library in which `name` is declared; without a name: not known.
+standard_header header_of(const std::string &name)
 {
-    constexpr std::pair<std::string_view, std::string_view> headers[] = {
-        {"cstring", " strcpy strncpy strlen strcmp memcpy memset memmove "},
-        {"cstdio", " printf snprintf puts "},
+    constexpr standard_header headers[] = {
+        {"cstring", " strcpy strncpy strlen strcmp memcpy memset memmove ", true},
+        {"cstdio", " printf snprintf puts ", true},
         {"algorithm", " min max swap sort copy fill reverse "},
         {"vector", " vector "}};
-    for (const auto &[header, names] : headers)
-        if (names.find(" " + name + " ") != names.npos) return std::string(header);
+    for (const standard_header &header : headers)
+        if (header.declares.find(" " + name + " ") != header.declares.npos) return header;
     return {};
 }
 
 std::string about_undefined(const compile_error &e)
 {
     const std::string name = between(e.said, "identifier \"", "\" is undefined");
-    if (const std::string header = header_of(name); header.starts_with('c'))
-        return fmt::format("if {} is that of the standard library: #include <{}>", name, header);
+    if (const standard_header header = header_of(name); header.of_c)
+        return fmt::format("if {} is that of the standard library: #include <{}>", name,
+                           header.name);
     if (const std::string other = meant(name); !other.empty() && other != name)
         return fmt::format("CUDA's name is {}", other);
     return fmt::format("declare {} before this line, or mend its spelling", name);
@@ -118,17 +124,17 @@ std::string about_call(const compile_error &e)
     const std::string called = between(e.said, "function(\"", "\")");
     std::string name = called.substr(0, called.find_first_of("(<"));
     name.erase(0, name.find_last_of(" :") + 1);
-    if (name.starts_with("cudaDeviceSynchronize"))
+    if (e.says("from a __host__ function"))
+        return fmt::format("{} runs on the device: call it in a kernel", name);
+    if (name == "cudaDeviceSynchronize")
         return "this is a call for the host; in a kernel the threads of a block wait for each "
                "other at __syncthreads()";
     if (name.starts_with("cuda") || name == "check" || name == "check_launch")
         return fmt::format("{} is a call for the host: it cannot stand in a kernel", name);
-    if (e.says("from a __host__ function"))
-        return fmt::format("{} runs on the device: call it in a kernel", name);
     if (name == "min" || name == "max")
         return fmt::format("write {0} without std:: in code for the device: CUDA has its own {0}",
                            name);
-    if (e.says("a constexpr __host__"))
+    if (e.says("a constexpr __host__") || called.starts_with("std::"))
         return "code for the device cannot call this function of the standard library: write "
                "what you need of it yourself";
     return fmt::format(
@@ -268,9 +274,9 @@ std::string build_advice(const std::string &said)
     if (e.says("type \"void\"") && e.source.find("<<<") != e.source.npos)
         return "a launch returns nothing: cudaGetLastError(), called after it, returns its error";
     if (e.says("namespace \"std\" has no member"))
-        if (const std::string header = header_of(between(e.said, "member \"", "\""));
-            !header.empty())
-            return fmt::format("#include <{}>", header);
+        if (const standard_header header = header_of(between(e.said, "member \"", "\""));
+            !header.name.empty())
+            return fmt::format("#include <{}>", header.name);
     if (e.says("must have pointer-to-object type") && e.source.find("][") != e.source.npos)
         return "this array has one index: column x of row y is element [y * width + x]";
     if (e.says("expected a \";\"")) return "a semicolon is missing before this place";
