@@ -13,7 +13,9 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t launches_by_kernels = 0;     // included in launches
     std::uint64_t instructions_by_kernels = 0; // included in warp_instructions
     // Warp instructions; the sum over launches of the busiest block's; and thread instructions,
-    // which over warp instructions give the average number of active lanes, of 32.
+    // which over warp instructions give the average number of active lanes, of 32. Of each kernel
+    // at most 50,000 warp instructions per sector that it touches are in these, and the others in
+    // the same proportion.
     std::uint64_t warp_instructions = 0, busiest_block_instructions = 0, thread_instructions = 0;
     std::uint64_t load_requests = 0, load_sectors = 0, load_bytes = 0, load_ideal_sectors = 0;
     std::uint64_t store_requests = 0, store_sectors = 0, store_bytes = 0, store_ideal_sectors = 0;
@@ -23,7 +25,8 @@ struct counted { // totals over every kernel of one call, and the source lines b
     // Part of copied_bytes with which copies may have done the kernels' work: those from the host,
     // and rows shorter than 128 bytes within a device, which can permute elements.
     std::uint64_t brought_bytes = 0;
-    // A wavefront is one pass over the 32 banks; ideal: the fewest for the words asked for.
+    // A wavefront is one pass over the 32 banks; ideal: the fewest for the words asked for. Of
+    // atomics, each lane asks for a word of its own.
     std::uint64_t shared_wavefronts = 0, shared_ideal_wavefronts = 0;
     std::uint64_t texture_bytes = 0;     // read through textures, by all lanes
     std::uint64_t multiplications = 0;   // of float and double, including FMA; by all lanes
@@ -98,7 +101,7 @@ struct counted { // totals over every kernel of one call, and the source lines b
         std::string kernel, file;
         int line = 0;
         std::uint64_t wavefronts = 0, ideal = 0;
-        bool store = false;
+        std::string accesses;         // "loads", "stores" or "atomics"
         std::int64_t lane_stride = 0; // bytes between lanes of the worst request; 0: not uniform
     };
     bank_site worst_banks; // the line with the most wavefronts beyond ideal

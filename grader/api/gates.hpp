@@ -15,7 +15,8 @@ struct steps {
     double pass = 0, good = 0, excellent = 0;
 };
 
-// One measure taken by the simulator. Points never depend on instruction totals.
+// One measure taken by the simulator. Instruction totals bound only what is out of proportion: no
+// step of points lies on them.
 struct counted_gate {
     std::string name; // "sector bytes used by loads"
     std::function<double(const counted &)> value;
@@ -30,7 +31,7 @@ struct counted_gate {
     // At least: a value that misses the gate is counted once more with blocks in another order, and
     // the better one judged.
     bool best_of_schedules = false;
-    bool beside_naive = true; // naive's value means something, and is shown
+    bool shows_naive = true; // naive's value means something, and is shown
     // A fraction of the bytes moved, which useless traffic may raise: moving more than twice
     // naive's sectors is no pass.
     bool is_efficiency = false;

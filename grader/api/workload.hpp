@@ -29,7 +29,7 @@ struct speed_gates {
     std::vector<counted_gate> counted;
     // Counted in the default order of blocks, whatever order was asked for: in a random one blocks
     // that wait for each other read again and again, and chance decides how often.
-    bool blocks_in_turn = false;
+    bool default_block_order = false;
     bool naive_may_pass = false; // as if S were below 1
     // The share of the work that `make_for_naive` makes, if naive would take too long for all of
     // it. Naive's time is then scaled up to the full work. The library does the full work.

@@ -47,7 +47,7 @@ void add_site(counted &c, const json &site, const std::string &kernel, bool stor
 }
 
 // Returns the bytes between neighbouring lanes of the worst request; 0 if they are not uniform.
-std::int64_t lane_stride_of(const json &site, const char *kind)
+std::int64_t lane_stride_of(const json &site, const std::string &kind)
 {
     if (!site.contains("worst")) return 0;
     for (const json &w : site["worst"]) {
@@ -61,30 +61,38 @@ std::int64_t lane_stride_of(const json &site, const char *kind)
     return 0;
 }
 
-void add_banks(counted &c, const json &site, const std::string &kernel, const char *kind)
+void add_banks(counted &c, const json &site, const std::string &kernel, const std::string &access)
 {
+    const std::string kind = "shared_" + access;
     const json &a = site.at(kind);
     const std::uint64_t wavefronts = number(a, "wavefronts"), ideal = number(a, "ideal_wavefronts");
     c.shared_wavefronts += wavefronts;
     c.shared_ideal_wavefronts += ideal;
     const auto beyond = [](std::uint64_t all, std::uint64_t of) { return all > of ? all - of : 0; };
     if (beyond(wavefronts, ideal) <= beyond(c.worst_banks.wavefronts, c.worst_banks.ideal)) return;
-    c.worst_banks = {
-        kernel, site.at("file").get<std::string>(),       site.at("line").get<int>(), wavefronts,
-        ideal,  kind == std::string_view("shared_store"), lane_stride_of(site, kind)};
+    c.worst_banks = {kernel,
+                     site.at("file").get<std::string>(),
+                     site.at("line").get<int>(),
+                     wavefronts,
+                     ideal,
+                     access + "s",
+                     lane_stride_of(site, kind)};
 }
 
 // A kernel that only computes would improve the mean of the others: up to this many instructions of
 // warps count per sector. A kernel of lab 09 that sorts a sample of pivots takes some 35,000.
 constexpr std::uint64_t instructions_per_sector = 50000;
 
-// Printed bytes count, too: they are work that others see.
+// Text that the kernel printed counts as if it were stored.
 std::uint64_t touched_sectors(const json &k)
 {
     std::uint64_t sectors = number(k, "sectors_read") + number(k, "sectors_written");
-    for (const json &site : k.at("sites"))
-        sectors += number(site, "texture_sectors") + number(site, "printed_bytes");
-    return sectors;
+    std::uint64_t printed_bytes = 0;
+    for (const json &site : k.at("sites")) {
+        sectors += number(site, "texture_sectors");
+        printed_bytes += number(site, "printed_bytes");
+    }
+    return sectors + (printed_bytes + sector_bytes - 1) / sector_bytes;
 }
 
 // Adds the instructions of warps, threads and the busiest block, in the same proportion.
@@ -126,14 +134,11 @@ void add_kernel(counted &c, const json &k)
     for (const json &site : k.at("sites")) {
         add_site(c, site, kernel, false);
         add_site(c, site, kernel, true);
-        for (const char *shared : {"shared_load", "shared_store"})
-            add_banks(c, site, kernel, shared);
+        for (const char *access : {"load", "store", "atomic"}) add_banks(c, site, kernel, access);
         for (const char *local : {"local_load", "local_store"}) {
             c.local_requests += number(site.at(local), "requests");
             c.local_sectors += number(site.at(local), "sectors");
         }
-        c.shared_wavefronts += number(site, "shared_atomic_wavefronts");
-        c.shared_ideal_wavefronts += number(site, "shared_atomic_ideal_wavefronts");
         c.global_atomic_requests += number(site, "global_atomic_requests");
         c.atomic_sectors += number(site, "global_atomic_sectors");
         c.global_atomics += number(site, "global_atomics");

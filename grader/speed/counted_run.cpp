@@ -51,15 +51,15 @@ std::vector<counted> counters_of_submission()
 }
 
 // Chooses the order of blocks of later calls, until its end.
-class order_of_blocks {
+class scoped_block_order {
 public:
-    explicit order_of_blocks(bool random)
+    explicit scoped_block_order(bool random)
         : previous_(std::exchange(options().random_schedule, random))
     {
     }
-    ~order_of_blocks() { options().random_schedule = previous_; }
-    order_of_blocks(const order_of_blocks &) = delete;
-    order_of_blocks &operator=(const order_of_blocks &) = delete;
+    ~scoped_block_order() { options().random_schedule = previous_; }
+    scoped_block_order(const scoped_block_order &) = delete;
+    scoped_block_order &operator=(const scoped_block_order &) = delete;
 
 private:
     bool previous_;
@@ -70,7 +70,7 @@ private:
 // that an atomic counter distributes.
 std::vector<counted> counters_in_another_order(const make_workload &make)
 {
-    const order_of_blocks scope(true);
+    const scoped_block_order scope(true);
     std::mt19937_64 random(case_seed());
     const std::unique_ptr<workload> work = make(random); // inputs of the first may be its outputs
     make_call(work->function(), work->arguments(), nullptr, 0);
@@ -164,7 +164,7 @@ counted_result count_calls(const make_workload &make, const make_workload &make_
 {
     // Naive runs first, because the submission's call must be the one that a replay repeats.
     const counted naive = count_naive(make_for_naive ? make_for_naive : make);
-    const order_of_blocks scope(options().random_schedule && !gates.blocks_in_turn);
+    const scoped_block_order scope(options().random_schedule && !gates.default_block_order);
     std::mt19937_64 random(case_seed());
     std::unique_ptr<workload> work = make(random);
     std::vector<argument> arguments = work->arguments();
@@ -192,25 +192,26 @@ counted_result count_calls(const make_workload &make, const make_workload &make_
             value = std::max(value, gate.value(worst_by(gate, in_another_order)));
         }
         result.counters[gate.name] = value;
-        if (gate.beside_naive) result.naive_counters[gate.name] = gate.value(naive);
+        if (gate.shows_naive) result.naive_counters[gate.name] = gate.value(naive);
         result.units[gate.name] = gate.unit;
         result.more_is_better[gate.name] = gate.at_least;
         tally.add(gate.required, value, gate.at_least, [&](double required) {
             return fmt::format("{} {} {}", gate.name, gate.at_least ? "at least" : "at most",
                                show_counted(required, gate.unit));
         });
-        if (result.cause.empty() && gate.cause && misses_a_step(gate, value))
-            result.cause = gate.cause(submission);
+        const bool missed_step = !passes(gate, value) || misses_a_step(gate, value);
+        const std::string cause = gate.cause && missed_step ? gate.cause(submission) : "";
+        if (result.cause.empty()) result.cause = cause;
         if (passes(gate, value)) continue;
         missed += (missed.empty() ? "" : " ") + missed_message(gate, submission, naive);
         if (!hint.empty()) continue;
         current_case().about = gate.about;
-        if (gate.cause) hint = gate.cause(submission);
-        if (!hint.empty()) continue;
+        if (hint = cause; !hint.empty()) continue;
         hint = gate.meaning;
         if ((gate.general || hint.empty()) && !gates.too_slow.empty())
             hint += (hint.empty() ? "" : " ") + gates.too_slow;
     }
+    if (!missed.empty()) result.cause.clear(); // the hint says it
     result.offered = tally.offered();
     result.needs = tally.needs();
     if (missed.empty() && std::any_of(gates.counted.begin(), gates.counted.end(),

@@ -149,7 +149,8 @@ counted_gate conflicts_per_element(std::function<double()> elements, double limi
 {
     return at_most("bank conflicts per element", {limit}, "",
                    "Lanes of a warp that ask for different words of one bank wait for each other, "
-                   "however many other requests are without a conflict.",
+                   "those of an atomic also for the same word, however many other requests are "
+                   "without a conflict.",
                    [elements = std::move(elements)](const counted &c) {
                        return (static_cast<double>(c.shared_wavefronts) -
                                static_cast<double>(c.shared_ideal_wavefronts)) /
@@ -272,14 +273,13 @@ std::string missed_message(const counted_gate &gate, const counted &submission,
     std::string text = fmt::format(
         "{}: {}, {} {} is required", gate.name, show_counted(gate.value(submission), gate.unit),
         gate.at_least ? "at least" : "at most", show_counted(gate.required.pass, gate.unit));
-    if (gate.beside_naive)
+    if (gate.shows_naive)
         text += fmt::format("; naive: {}", show_counted(gate.value(naive), gate.unit));
     text += '.';
     if (const auto &s = submission.worst_banks; gate.name == banks_name && s.wavefronts > s.ideal)
         return text + fmt::format(" The worst line is {}, in {}: {} there take {} wavefronts, "
                                   "where {} would do.",
-                                  source_line_of(s), s.kernel, s.store ? "stores" : "loads",
-                                  s.wavefronts, s.ideal);
+                                  source_line_of(s), s.kernel, s.accesses, s.wavefronts, s.ideal);
     const bool all_moved = gate.name.starts_with("bytes moved");
     if (gate.name.find("sector") == std::string::npos && !all_moved) return text;
     const bool of_loads = gate.name == loads_name, of_stores = gate.name == stores_name;

@@ -346,7 +346,7 @@ static counted_gate read_with_many(int n, const std::shared_ptr<double> &with_fe
         "all tiles before it? Let each tile publish its inclusive prefix, too, and look back no "
         "further than to the nearest one.",
         [=](const counted &c) { return bytes_read(c) / n - *with_few; });
-    gate.beside_naive = false;
+    gate.shows_naive = false;
     return gate;
 }
 
@@ -355,7 +355,7 @@ void count_launches()
     constexpr int many = 300000 - 35;
     const auto read = std::make_shared<double>(std::numeric_limits<double>::infinity());
     speed_gates of_few = sorting_gates(0, {110}, {280}), of_many;
-    of_few.blocks_in_turn = of_many.blocks_in_turn = true;
+    of_few.default_block_order = of_many.default_block_order = true;
     of_few.counted.push_back(few_launches());
     of_few.counted.push_back(read_with_few(read));
     race(sort_many(task::keys), of_few);

@@ -40,10 +40,11 @@ constexpr sum_field sum_fields[] = {
 struct count_field {
     const char *name;
     std::uint64_t access_counts::*count;
+    const char *part = nullptr; // the number is this one of an object
 };
 constexpr count_field count_fields[] = {
     {"global_atomics", &access_counts::global_atomics},
-    {"shared_atomics", &access_counts::shared_atomics},
+    {"shared_atomic", &access_counts::shared_atomics, "lanes"},
     {"atomic_requests", &access_counts::atomic_requests},
     {"atomic_same_address", &access_counts::atomic_same_address},
     {"constant_requests", &access_counts::constant_requests},
@@ -146,7 +147,8 @@ access_counts read_counts(const json &of)
         a.ideal = number(sum, f.ideal);
         if (sum.contains("bytes")) a.bytes = number(sum, "bytes");
     }
-    for (const count_field &f : count_fields) c.*f.count = number(of, f.name);
+    for (const count_field &f : count_fields)
+        c.*f.count = f.part ? number(of.at(f.name), f.part) : number(of, f.name);
     if (of.contains("worst"))
         for (const json &w : of.at("worst")) set_worst(c, read_worst(w));
     return c;

@@ -44,7 +44,7 @@ struct access_sum {
 // The counters of one source line or one kernel.
 struct access_counts {
     access_sum global_load, global_store, shared_load, shared_store, local_load, local_store;
-    std::uint64_t global_atomics = 0, shared_atomics = 0; // counted per lane
+    std::uint64_t global_atomics = 0, shared_atomics = 0; // lanes
     std::uint64_t atomic_requests = 0;
     std::uint64_t atomic_same_address = 0; // most lanes on one address, summed over requests
     std::uint64_t constant_requests = 0;

@@ -265,11 +265,19 @@ void count_device(context &c, const instruction &i, lane_mask mask, const u64 *a
     s.host_sectors += sectors_on_the_host(c, address, mask, m.sectors);
 }
 
+static void add_shared(shared_counts &a, lane_mask mask, u32 wavefronts, u32 ideal)
+{
+    a.requests += 1;
+    a.lanes += static_cast<u32>(__builtin_popcount(mask));
+    a.wavefronts += wavefronts;
+    a.ideal_wavefronts += ideal;
+    if (wavefronts > ideal * a.worst_way) a.worst_way = (wavefronts + ideal - 1) / ideal;
+}
+
 void count_shared(context &c, const instruction &i, lane_mask mask, const u64 *address,
                   const access &request, bool contiguous)
 {
     site_counts &s = c.counted[i.statement];
-    shared_counts &a = request.write ? s.shared_store : s.shared_load;
     u32 wavefronts, ideal;
     if (contiguous && request.bytes == 4 && (address[0] & 3) == 0) {
         wavefronts = ideal = 1;
@@ -284,11 +292,7 @@ void count_shared(context &c, const instruction &i, lane_mask mask, const u64 *a
         wavefronts = m.wavefronts;
         ideal = m.ideal;
     }
-    a.requests += 1;
-    a.lanes += static_cast<u32>(__builtin_popcount(mask));
-    a.wavefronts += wavefronts;
-    a.ideal_wavefronts += ideal;
-    if (wavefronts > ideal * a.worst_way) a.worst_way = (wavefronts + ideal - 1) / ideal;
+    add_shared(request.write ? s.shared_store : s.shared_load, mask, wavefronts, ideal);
 }
 
 void count_constant(context &c, const instruction &i, lane_mask mask, const u64 *address)
@@ -319,16 +323,14 @@ void count_atomic(context &c, const instruction &i, lane_mask mask, const u64 *a
     if (!c.count) return;
     site_counts &n = c.counted[i.statement];
     u32 lanes = static_cast<u32>(__builtin_popcount(mask));
-    (s == space::shared ? n.shared_atomics : n.global_atomics) += lanes;
     n.atomic_requests += 1;
     u32 same_address = max_lanes_per_address(address, mask);
     n.atomic_same_address += same_address;
     keep_worst_atomic(c, i, mask, address, s, bytes, same_address);
-    if (s == space::shared) {
-        n.shared_atomic_wavefronts += max_lanes_per_bank(address, mask, bytes);
-        n.shared_atomic_ideal_wavefronts += (lanes * bytes + 127) / 128;
-        return;
-    }
+    if (s == space::shared)
+        return add_shared(n.shared_atomic, mask, max_lanes_per_bank(address, mask, bytes),
+                          (lanes * bytes + 127) / 128);
+    n.global_atomics += lanes;
     n.global_atomic_requests += 1;
     const u32 sectors = count_distinct_sectors(address, mask);
     n.global_atomic_sectors += sectors;

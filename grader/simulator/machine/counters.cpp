@@ -82,11 +82,8 @@ constexpr std::pair<const char *, std::uint64_t site_counts::*> site_numbers[] =
     {"constant_addresses", &site_counts::constant_addresses},
     {"host_sectors", &site_counts::host_sectors},
     {"global_atomics", &site_counts::global_atomics},
-    {"shared_atomics", &site_counts::shared_atomics},
     {"atomic_same_address", &site_counts::atomic_same_address},
     {"atomic_requests", &site_counts::atomic_requests},
-    {"shared_atomic_wavefronts", &site_counts::shared_atomic_wavefronts},
-    {"shared_atomic_ideal_wavefronts", &site_counts::shared_atomic_ideal_wavefronts},
     {"global_atomic_requests", &site_counts::global_atomic_requests},
     {"global_atomic_sectors", &site_counts::global_atomic_sectors},
     {"texture_requests", &site_counts::texture_requests},
@@ -112,7 +109,8 @@ object &add_counts(object &out, const site_counts &s)
         .add("local_load", to_json(s.local_load))
         .add("local_store", to_json(s.local_store))
         .add("shared_load", to_json(s.shared_load))
-        .add("shared_store", to_json(s.shared_store));
+        .add("shared_store", to_json(s.shared_store))
+        .add("shared_atomic", to_json(s.shared_atomic));
     for (const auto &[name, number] : site_numbers) out.add(name, s.*number);
     return out;
 }
@@ -260,6 +258,7 @@ site_counts &site_counts::operator+=(const site_counts &o)
     local_store += o.local_store;
     shared_load += o.shared_load;
     shared_store += o.shared_store;
+    shared_atomic += o.shared_atomic;
     for (const auto &[name, number] : site_numbers) this->*number += o.*number;
     return *this;
 }

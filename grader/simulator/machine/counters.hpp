@@ -44,14 +44,13 @@ struct worst_request {
 struct site_counts { // counts for one source line of one kernel
     access_counts global_load, global_store, local_load, local_store;
     shared_counts shared_load, shared_store;
+    shared_counts shared_atomic; // lanes on one bank, or one word, are served one after the other
     std::uint64_t constant_requests = 0,
                   constant_addresses = 0; // distinct addresses, summed over requests
-    std::uint64_t host_sectors = 0; // part of the global sectors: in pinned memory, over the link
-    std::uint64_t global_atomics = 0, shared_atomics = 0; // lanes
+    std::uint64_t host_sectors = 0;   // part of the global sectors: in pinned memory, over the link
+    std::uint64_t global_atomics = 0; // lanes
     std::uint64_t atomic_same_address = 0; // max lanes on one address, summed over requests
     std::uint64_t atomic_requests = 0;
-    // Atomics in shared memory: lanes on one bank are served one after the other.
-    std::uint64_t shared_atomic_wavefronts = 0, shared_atomic_ideal_wavefronts = 0;
     std::uint64_t global_atomic_requests = 0, global_atomic_sectors = 0;
     // Fetches; the data they read is in no other count of a line.
     std::uint64_t texture_requests = 0;

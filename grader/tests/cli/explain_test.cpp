@@ -56,9 +56,9 @@ std::string counters(const std::string &kernel, const std::string &file, int lin
     std::string distances;
     for (int lane = 0; lane < 32; ++lane)
         distances += (lane ? "," : "") + std::to_string(128 * lane);
-    std::string zeros;
-    for (const char *name : {"global_atomics", "shared_atomics", "atomic_requests",
-                             "atomic_same_address", "constant_requests", "constant_addresses"})
+    std::string zeros = R"(,"shared_atomic":{"lanes":0})";
+    for (const char *name : {"global_atomics", "atomic_requests", "atomic_same_address",
+                             "constant_requests", "constant_addresses"})
         zeros += std::string(",\"") + name + "\":0";
     return R"({"a: case":{"function":"launch","counters":{"kernels":[{"kernel":)" +
            nlohmann::json(kernel).dump() +

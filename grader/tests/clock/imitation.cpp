@@ -178,8 +178,8 @@ private:
             R"("parameter_bytes":0,"all_parameter_bytes":0,"busiest_block_instructions":0,"managed_pages":0,"managed_sectors":0,"multiplications_of":[],"sectors_written":0,"sites":[{"file":"stub.cu","line":4,"global_load":)" +
             loads + R"(,"global_store":)" + none + R"(,"local_load":)" + none +
             R"(,"local_store":)" + none + R"(,"shared_load":)" + shared + R"(,"shared_store":)" +
-            shared + R"(,"global_atomics":0,"atomic_requests":0,"atomic_same_address":0,)" +
-            R"("shared_atomic_wavefronts":0,"shared_atomic_ideal_wavefronts":0,)" +
+            shared + R"(,"shared_atomic":)" + shared +
+            R"(,"global_atomics":0,"atomic_requests":0,"atomic_same_address":0,)" +
             R"("texture_bytes":0,"multiplications":0,"divisions":0,"exact_divisions":0,)" +
             R"("double_operations":0,)" +
             R"("exact_square_roots":0,"warp_instructions":0,"thread_instructions":0,)" +

@@ -31,8 +31,9 @@ std::string site(int line, const access &load, const access &store)
     std::string shared = R"({"requests":1,"wavefronts":4,"ideal_wavefronts":2,"lanes":32})";
     return fmt::format(
         R"({{"file":"labs/x/stub.cu","line":{},"global_load":{},"global_store":{},"local_load":{},)"
-        R"("local_store":{},"shared_load":{},"shared_store":{},"global_atomics":3,"atomic_requests":2,"atomic_same_address":7,"shared_atomic_wavefronts":6,"shared_atomic_ideal_wavefronts":1,"texture_bytes":6,"multiplications":8,"divisions":9,"double_operations":2,"exact_divisions":4,"exact_square_roots":5,"warp_instructions":40,"thread_instructions":60,"texture_requests":1,"texture_sectors":3,"printed_bytes":16,"global_atomic_requests":2,"global_atomic_sectors":5,"constant_requests":2,"constant_addresses":9,"host_sectors":3,"barriers":5}})",
-        line, to_json(load), to_json(store), none, none, shared, shared);
+        R"("local_store":{},"shared_load":{},"shared_store":{},"shared_atomic":{},"global_atomics":3,"atomic_requests":2,"atomic_same_address":7,"texture_bytes":6,"multiplications":8,"divisions":9,"double_operations":2,"exact_divisions":4,"exact_square_roots":5,"warp_instructions":40,"thread_instructions":60,"texture_requests":1,"texture_sectors":3,"printed_bytes":16,"global_atomic_requests":2,"global_atomic_sectors":5,"constant_requests":2,"constant_addresses":9,"host_sectors":3,"barriers":5}})",
+        line, to_json(load), to_json(store), none, none, shared, shared,
+        R"({"requests":1,"wavefronts":6,"ideal_wavefronts":1,"lanes":6})");
 }
 
 std::string document(const std::string &sites)
@@ -94,7 +95,7 @@ TEST_CASE("totals over kernels and lines")
     CHECK(c.thread_instructions == 120);
     CHECK(lanes_at_work().value(c) == 1.5);
     counted_gate alone = at_most("growth", {1}, "", "", [](const counted &) { return 3.0; });
-    alone.beside_naive = false;
+    alone.shows_naive = false;
     CHECK(missed_message(alone, c, c) == "growth: 3, at most 1 is required.");
     CHECK(missed_message(lanes_at_work(), c, c) ==
           "lanes at work: 1.5 of 32, at least 12 of 32 is required; naive: 1.5 of 32.");
@@ -114,7 +115,8 @@ TEST_CASE("a kernel that only computes improves no mean")
     };
     kernel = with(kernel, R"("warp_instructions":40)", R"("warp_instructions":400000000)");
     kernel = with(kernel, R"("thread_instructions":60)", R"("thread_instructions":12800000000)");
-    CHECK(parse_counters(kernel).warp_instructions == 50000 * (10 + 20 + 3 + 16));
+    CHECK(parse_counters(kernel).warp_instructions ==
+          50000 * (10 + 20 + 3 + 1)); // 16 bytes of text
     CHECK(lanes_at_work().value(parse_counters(kernel)) == 32);
 }
 
@@ -158,10 +160,13 @@ TEST_CASE("moved bytes that are local memory are said to be")
     CHECK(gate.cause(c).find("25 % of that is local memory") != std::string::npos);
 }
 
-// A line whose loads from shared memory take 4 wavefronts instead of 2, with lanes at `distances`.
+// A line whose loads from shared memory take 4 wavefronts instead of 2, with lanes at `distances`;
+// its atomics there have no conflict.
 counted with_lanes_apart(const std::vector<int> &distances)
 {
     std::string line = site(20, {}, {});
+    const std::string conflict = R"("wavefronts":6)";
+    line.replace(line.find(conflict), conflict.size(), R"("wavefronts":1)");
     line.pop_back();
     return parse_counters(
         document(fmt::format(R"({},"worst":[{{"kind":"global_load","distances":[0,4]}},)"
@@ -173,9 +178,12 @@ TEST_CASE("bank conflicts: the line, and the cause by how far apart the lanes ar
 {
     counted_gate gate = bank_conflicts(1.1, "general");
     const counted column = with_lanes_apart({0, 128, 256});
-    CHECK(gate.value(column) == (4 + 4 + 6) / (2 + 2 + 1.0)); // a load, a store, an atomic
+    CHECK(gate.value(column) == (4 + 4 + 1) / (2 + 2 + 1.0)); // a load, a store, an atomic
     CHECK(gate.value(counted()) == 1);                        // no shared memory
     CHECK(missed_message(gate, column, column).find("stub.cu:20, in scale: loads there take 4") !=
+          std::string::npos);
+    const counted atomics = parse_counters(document(site(20, {}, {})));
+    CHECK(missed_message(gate, atomics, atomics).find("atomics there take 6 wavefronts, where 1") !=
           std::string::npos);
     CHECK(gate.cause(column).find("32 words apart there, and all meet in one bank") !=
           std::string::npos);

@@ -191,13 +191,13 @@ TEST_CASE("constants, atomics and local memory")
     buffer<unsigned> bins(std::vector<unsigned>(256, 0));
     run(kernels(), "histogram", {1, 1, 1}, {256, 1, 1}, 0, in, bins, 512);
     const auto &h = counted().total;
-    CHECK(h.shared_atomics == 512);
+    CHECK(h.shared_atomic.lanes == 512);
     CHECK(h.global_atomics == 256);
     CHECK(h.atomic_requests == 16 + 8);
     CHECK(h.atomic_same_address == 16 * 32 + 8);
     // All lanes of a warp add to one bin, and are served one after the other.
-    CHECK(h.shared_atomic_wavefronts == 16 * 32);
-    CHECK(h.shared_atomic_ideal_wavefronts == 16);
+    CHECK(h.shared_atomic.wavefronts == 16 * 32);
+    CHECK(h.shared_atomic.ideal_wavefronts == 16);
     buffer<int> a(std::vector<int>(512, 1)), b(std::size_t(512));
     run(kernels(), "local_sort", {1, 1, 1}, {32, 1, 1}, 0, a, b);
     const auto &l = counted().total;
