@@ -100,10 +100,10 @@ bool depends_on_arguments(verdict v)
 // there.
 void add_failed_call(std::string &message, std::string &hint)
 {
-    const std::string failed = take_failed_call();
-    if (failed.empty()) return;
-    message += " Before that, " + failed;
-    hint = begin_with(failed);
+    const told_failure failed = take_failed_call();
+    if (!failed) return;
+    message += " Before that, " + failed.sentence;
+    hint = failed.hint;
 }
 
 // Adds to the message that the simulator let a block see two stores of another out of order, as
@@ -125,24 +125,11 @@ const char *const out_of_order_hint =
     "between the store of the value and that of the flag, and between the load of the flag and "
     "that of the value; or pack both into one word.";
 
-std::string begin_with(const std::string &failed)
-{
-    if (failed.find("the direction it was given says") != failed.npos)
-        return "The arguments are (to, from, bytes, direction): the target comes first. "
-               "cudaMemcpyHostToDevice copies to the device, cudaMemcpyDeviceToHost back from it. "
-               "A pointer leads to device memory once cudaMalloc has stored an address in it.";
-    if (failed.starts_with("cudaFree "))
-        return "Begin with that call: cudaFree takes the pointers that cudaMalloc stored, each "
-               "once.";
-    return "Begin with the call that failed, and look at the error that every call returns: what "
-           "fails unseen shows later, as something else.";
-}
-
-std::string take_failed_call()
+told_failure take_failed_call()
 {
     const failed_call f = std::exchange(current_case().failed, {});
     if (!f) return {};
-    return sentence_of(f, submission_source(), current_case().function);
+    return {sentence_of(f, submission_source(), current_case().function), hint_of(f)};
 }
 
 stream_work streams_of_case()

@@ -26,9 +26,12 @@ struct accepted_end {};
 
 extern const char *const out_of_order_hint; // for stores and loads between two blocks
 
-// Returns a sentence about the case's failed runtime call, and forgets it; empty: none failed.
-std::string take_failed_call();
-std::string begin_with(const std::string &failed); // hint that goes with its sentence
+// The case's failed runtime call in words.
+struct told_failure {
+    std::string sentence, hint; // empty: none failed
+    explicit operator bool() const { return !sentence.empty(); }
+};
+told_failure take_failed_call(); // and forgets it
 
 // The seed of the current case; the same if the case runs alone or among others.
 std::uint64_t case_seed();

@@ -126,7 +126,8 @@ std::string race_of_blocks_hint(const simulator_finding &f)
     const std::string index = "an index is wrong: does a block begin where the one before it ends, "
                               "at blockIdx times all that a block owns, and is a row as long as "
                               "the whole array's? ",
-                      barrier = submission_source().find("this_grid") != std::string::npos
+                      barrier = without_comments(submission_source()).find("this_grid") !=
+                                        std::string::npos
                                     ? "grid.sync() orders them, __syncthreads() does not; "
                                     : "no barrier reaches across blocks; ";
     if (!one_reads(f))
@@ -156,7 +157,8 @@ std::string race_of_blocks_hint(const simulator_finding &f)
 std::string race_hint(const simulator_finding &f)
 {
     const auto &of_blocks = current_case().race_of_blocks;
-    if (f.other_block && !of_blocks.hint.empty() && is_called(f.kernel, of_blocks.kernel))
+    if (f.other_block && !of_blocks.hint.empty() &&
+        has_unqualified_name(f.kernel, of_blocks.kernel))
         return of_blocks.hint;
     if (f.other_grid) {
         if (!current_case().race_of_grids_hint.empty()) return current_case().race_of_grids_hint;
@@ -175,11 +177,12 @@ std::string race_hint(const simulator_finding &f)
         return "Something must order the two accesses: which barrier stands between them? Where "
                "other blocks use or change these elements, too, none helps: read from one array "
                "and write to another, or let a kernel of its own do the second part.";
-    if (is_overwritten_in_next_turn(f))
+    if (is_write_after_read(f))
         return fmt::format(
-            "Here the next turn of the loop overwrites what other threads still read at line {}: "
-            "the loop needs a barrier at its end, too, __syncthreads() behind that read. If the "
-            "two threads should not use the same element, print both indices.",
+            "Here the next turn of the loop, or the next call of this function, overwrites what "
+            "other threads still read at line {}: __syncthreads() is missing behind that read, at "
+            "the end of the loop. If the two threads should not use the same element, print both "
+            "indices.",
             f.earlier_line);
     // The Programming Guide, too, says that votes and shuffles imply no memory barrier.
     const bool in_one_warp = misses(f, simulator::missing_order::warp_barrier);
@@ -199,6 +202,12 @@ std::string race_hint(const simulator_finding &f)
                     : "It is __syncthreads(), also before a loop's next turn writes them again.") +
                " If the two should not use the same element, print both indices.";
     }
+    if (f.write && in_shared(f) && one_reads(f) && !f.overwrites && !f.other_grid && f.line > 0 &&
+        f.earlier_line > 0)
+        return fmt::format("A thread reads at line {} what another one stores only afterwards, "
+                           "here: __syncthreads() is missing between the store and that read. If "
+                           "the two should not use the same element, print both indices.",
+                           f.earlier_line);
     if (both_wrote(f))
         return fmt::format(
             "Does each of these two threads have an element of its own to store? "
@@ -229,8 +238,9 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
                      "way.";
     const bool freed = kind_of(f) == use_after_free;
     if (f.host_call && freed && std::string_view(f.kernel).starts_with("cudaMem"))
-        return "Did a stream still have this copy to do when the memory was freed? Wait for the "
-               "stream before you free. Or is the address kept from an earlier call?";
+        return "Is it freed only after this use? A copy that a stream still has to do is a use, "
+               "too: wait for the stream before you free. Or is the address kept from an earlier "
+               "call?";
     if (f.host_call && place_of(f) == location::across_end)
         return "Is the size that of this call's array, in bytes? The last piece may be shorter "
                "than the others.";
@@ -288,7 +298,7 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
                    "how far the loop or the test lets it go, and store 0 where there is no input, "
                    "beyond an edge, if zeros are meant. Or nobody should read them: look at the "
                    "index here.";
-        if (std::string_view(f.where).starts_with("local memory"))
+        if (place_of(f) == simulator::location::local)
             return "This array is the thread's own, and the thread has not stored what it reads. "
                    "If all threads of the block should use one array, __shared__ is missing before "
                    "its type; else store the element first.";
@@ -325,11 +335,10 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
 
 } // namespace
 
-bool is_overwritten_in_next_turn(const simulator_finding &f)
+bool is_write_after_read(const simulator_finding &f)
 {
-    return kind_of(f) == simulator::finding_kind::race && in_shared(f) && f.write &&
-           !f.earlier_wrote && !f.other_block && !f.other_grid && f.line > 0 &&
-           f.earlier_line > f.line;
+    return kind_of(f) == simulator::finding_kind::race && in_shared(f) && f.overwrites &&
+           !f.other_block && !f.other_grid && f.line > 0 && f.earlier_line > f.line;
 }
 
 bool is_in(const simulator_finding &f, const argument &a)

@@ -22,7 +22,7 @@ inline simulator::location place_of(const simulator_finding &f)
 }
 // True if a thread stores to shared memory what another one has read further down in the file, as
 // the next turn of a loop does.
-bool is_overwritten_in_next_turn(const simulator_finding &f);
+bool is_write_after_read(const simulator_finding &f);
 
 inline bool misses(const simulator_finding &f, simulator::missing_order what)
 {

@@ -16,7 +16,7 @@ std::string negative_index_hint(bool just_before, bool copied)
                  "not fit an int, or a number kept in a type that is too small for it.";
 }
 
-bool is_called(std::string_view symbol, std::string_view name)
+bool has_unqualified_name(std::string_view symbol, std::string_view name)
 {
     return symbol == name || (symbol.ends_with(name) &&
                               symbol.substr(0, symbol.size() - name.size()).ends_with("::"));
@@ -26,7 +26,7 @@ bool has_own_hint(std::string_view array, bool shared)
 {
     const auto &own = current_case().past_the_end;
     if (own.hint.empty() || own.array.empty()) return !own.hint.empty() && !shared;
-    return shared || is_called(array, own.array);
+    return shared || has_unqualified_name(array, own.array);
 }
 
 std::string large_index_hint(bool one_element, bool write, std::string_view array, bool shared,

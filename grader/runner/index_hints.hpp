@@ -13,7 +13,7 @@ std::string large_index_hint(bool one_element, bool write, std::string_view arra
                              bool copied);
 
 // True if a kernel or a variable of the submission has this name, in whichever namespace.
-bool is_called(std::string_view symbol, std::string_view name);
+bool has_unqualified_name(std::string_view symbol, std::string_view name);
 
 // True if hint_past_the_end gave words for this location.
 bool has_own_hint(std::string_view array, bool shared);

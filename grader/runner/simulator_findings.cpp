@@ -16,6 +16,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <ranges>
 #include <string>
 #include <string_view>
 
@@ -78,9 +79,22 @@ std::string place_in_words(const simulator_finding &f)
     if (place_of(f) != simulator::location::shared || !f.array[0] ||
         !std::string_view(f.where).ends_with(')'))
         return f.where;
-    const std::size_t bytes = shared_element_bytes(submission_source(), f.array);
-    return bytes == 0 ? f.where
-                      : fmt::format("`{}[{}]` in shared memory", f.array, f.distance / bytes);
+    const array_shape shape = shared_array_shape(submission_source(), f.array);
+    if (shape.element_bytes == 0) return f.where;
+    auto rest = f.distance / shape.element_bytes;
+    std::string indices;
+    for (const std::size_t extent : shape.inner_extents | std::views::reverse) {
+        indices.insert(0, fmt::format("[{}]", rest % extent));
+        rest /= extent;
+    }
+    return fmt::format("`{}[{}]{}` in shared memory", f.array, rest, indices);
+}
+
+// As a launch has it: 4, or (16, 8).
+std::string extent_in_words(const std::uint32_t (&n)[3])
+{
+    if (n[2] > 1) return fmt::format("({}, {}, {})", n[0], n[1], n[2]);
+    return n[1] > 1 ? fmt::format("({}, {})", n[0], n[1]) : fmt::format("{}", n[0]);
 }
 
 std::string sentence(const simulator_finding &f)
@@ -106,11 +120,14 @@ std::string sentence(const simulator_finding &f)
     if (f.detail[0] && (!access || kind == race || kind == older_value))
         s += " " + as_sentence(f.detail);
     if (misses(f, simulator::missing_order::warp_barrier) && warps_are_taught() &&
-        !is_overwritten_in_next_turn(f))
+        !is_write_after_read(f))
         s += " Between lanes of a warp __syncwarp() would do.";
     s += fmt::format(" Block ({}, {}, {}), thread ({}, {}, {})", f.block[0], f.block[1], f.block[2],
                      f.thread[0], f.thread[1], f.thread[2]);
     if (f.threads > 1) s += fmt::format(" and {} more", f.threads - 1);
+    if (f.grid_size[0] > 0)
+        s += fmt::format("; launched with <<<{}, {}>>>", extent_in_words(f.grid_size),
+                         extent_in_words(f.block_size));
     s += ".";
     if (verdict_of(f) == verdict::CUDA_ERROR &&
         (kind == out_of_bounds || kind == null_pointer || kind == host_pointer))
@@ -184,7 +201,8 @@ std::vector<simulator_finding> faults_in(const std::byte *from)
         if (kind == older_value && r.older_value.empty()) r.older_value = printable(sentence(f));
         if (kind == unwatched) r.unwatched = printable(f.kernel);
         if (kind == failed_call && !r.failed)
-            r.failed = {printable(f.kernel), printable(f.where), printable(f.detail)};
+            r.failed = {printable(f.kernel), printable(f.where), printable(f.detail),
+                        static_cast<simulator::wrong_pointer>(f.pointer)};
         return !is_fault(kind);
     });
     return found;

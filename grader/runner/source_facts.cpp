@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstddef>
 #include <fstream>
 #include <iterator>
-#include <set>
+#include <optional>
+#include <system_error>
 
 namespace grading {
 
@@ -69,14 +71,102 @@ std::size_t size_of(std::string_view type)
     return 0;
 }
 
+using token = std::vector<std::string_view>::const_iterator;
+
+// Evaluates integer constants: numbers, + - * /, parentheses and the names of constants.
+class constants {
+public:
+    explicit constants(const std::vector<std::string_view> &tokens) : tokens_(tokens) {}
+
+    // Returns the value of all tokens from `at` to `end`; nothing if it is not known.
+    std::optional<long long> value(token at, token end)
+    {
+        const auto v = sum(at, end);
+        return at == end ? v : std::nullopt;
+    }
+
+private:
+    std::optional<long long> sum(token &at, token end)
+    {
+        auto v = product(at, end);
+        while (v && at != end && (*at == "+" || *at == "-")) {
+            const bool plus = *at++ == "+";
+            const auto other = product(at, end);
+            if (!other) return {};
+            v = plus ? *v + *other : *v - *other;
+        }
+        return v;
+    }
+    std::optional<long long> product(token &at, token end)
+    {
+        auto v = factor(at, end);
+        while (v && at != end && (*at == "*" || *at == "/")) {
+            const bool times = *at++ == "*";
+            const auto other = factor(at, end);
+            if (!other || *other <= 0 || *v < 0 || *v > max_extent || *other > max_extent)
+                return {};
+            v = times ? *v * *other : *v / *other;
+        }
+        return v;
+    }
+    std::optional<long long> factor(token &at, token end)
+    {
+        if (at == end) return {};
+        const std::string_view word = *at++;
+        if (word == "(") {
+            const auto v = sum(at, end);
+            return at != end && *at++ == ")" ? v : std::nullopt;
+        }
+        long long number = 0;
+        const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+        if (error == std::errc() && stop == word.data() + word.size() && number <= max_extent)
+            return number;
+        return is_name_char(word[0]) ? constant(word) : std::nullopt;
+    }
+
+    // The value that all definitions of a name agree on: `constexpr int NAME = 32` or `#define NAME
+    // 32`.
+    std::optional<long long> constant(std::string_view name)
+    {
+        constexpr int max_searches = 40; // each goes through the source, and they nest
+        if (++searches_ > max_searches) return {};
+        std::optional<long long> found;
+        bool is_constant = false; // in the current statement
+        for (token at = tokens_.begin(); at != tokens_.end(); ++at) {
+            if (*at == ";" || *at == "{" || *at == "}") is_constant = false;
+            if (*at == "constexpr" || *at == "const") is_constant = true;
+            const bool macro = at - tokens_.begin() >= 2 && at[-1] == "define" && at[-2] == "#";
+            const token next = at + 1;
+            if (*at != name || next == tokens_.end() || !(macro || (is_constant && *next == "=")))
+                continue;
+            constexpr std::ptrdiff_t max_length = 40;
+            constexpr std::string_view ends[] = {",", ";"};
+            token from = macro ? next : next + 1;
+            const token last = from + std::min(max_length, tokens_.end() - from);
+            const auto v =
+                macro
+                    ? factor(from, last)
+                    : value(from, std::find_first_of(from, last, std::begin(ends), std::end(ends)));
+            if (!v || (found && *found != *v)) return {};
+            found = v;
+        }
+        return found;
+    }
+
+    static constexpr long long max_extent = 1 << 20;
+    const std::vector<std::string_view> &tokens_;
+    int searches_ = 0;
+};
+
 // An array as one declaration behind __shared__ states it.
 struct declared {
     bool there = false;
-    std::size_t element_bytes = 0; // 0: not known, or not of one dimension
+    array_shape shape;
 };
 
-// `tokens`: those behind __shared__.
-declared declaration_of(const std::vector<std::string_view> &tokens, std::string_view array)
+// `tokens`: those behind __shared__. `named`: of the whole source.
+declared declaration_of(const std::vector<std::string_view> &tokens, std::string_view array,
+                        constants &named)
 {
     const auto end = std::find(tokens.begin(), tokens.end(), ";");
     const auto at = std::find(tokens.begin(), end, array);
@@ -90,10 +180,19 @@ declared declaration_of(const std::vector<std::string_view> &tokens, std::string
         if (*next == "const" || *next == "volatile" || *next == "signed") continue;
         type += sign && next + 1 != end && size_of(*(next + 1)) ? "u" : std::string(*next);
     }
-    if (at + 1 == end || *(at + 1) != "[") return {true, 0};
-    const auto close = std::find(at, end, "]");
-    const bool ends = close != end && (close + 1 == end || *(close + 1) == ",");
-    return {true, ends ? size_of(type) : 0};
+    array_shape shape{size_of(type), {}};
+    token dimension = at + 1;
+    for (; dimension != end && *dimension == "["; ++dimension) {
+        const token first = dimension + 1;
+        dimension = std::find(first, end, "]");
+        if (dimension == end) return {true, {}};
+        if (first == at + 2) continue;
+        const auto extent = named.value(first, dimension);
+        if (!extent || *extent <= 0) return {true, {}};
+        shape.inner_extents.push_back(static_cast<std::size_t>(*extent));
+    }
+    const bool ends = dimension != at + 1 && (dimension == end || *dimension == ",");
+    return {true, ends && shape.element_bytes ? shape : array_shape()};
 }
 
 } // namespace
@@ -134,18 +233,21 @@ std::string without_comments(std::string_view source)
     return code;
 }
 
-std::size_t shared_element_bytes(std::string_view source, std::string_view array)
+array_shape shared_array_shape(std::string_view source, std::string_view array)
 {
     const std::string code = without_comments(source);
     const std::vector<std::string_view> tokens = tokens_of(code);
-    std::set<std::size_t> sizes;
+    constants named(tokens);
+    std::optional<array_shape> found;
     for (auto at = tokens.begin(); at != tokens.end(); ++at) {
         if (*at != "__shared__") continue;
         const auto left = std::min<std::ptrdiff_t>(tokens.end() - (at + 1), max_declaration);
-        const declared d = declaration_of({at + 1, at + 1 + left}, array);
-        if (d.there) sizes.insert(d.element_bytes);
+        const declared d = declaration_of({at + 1, at + 1 + left}, array, named);
+        if (!d.there) continue;
+        if (found && *found != d.shape) return {};
+        found = d.shape;
     }
-    return sizes.size() == 1 ? *sizes.begin() : 0;
+    return found.value_or(array_shape());
 }
 
 bool no_branch_before(std::string_view source, int line)

@@ -14,10 +14,16 @@ std::string submission_source();
 // Returns `source` with comments replaced by blanks.
 std::string without_comments(std::string_view source);
 
-// Returns the size in bytes of an element of the __shared__ array of this name; 0 if the source
-// declares none, several of different kinds, one of two dimensions, or one of another type than
-// C++'s numbers and CUDA's vectors of them.
-std::size_t shared_element_bytes(std::string_view source, std::string_view array);
+struct array_shape {
+    std::size_t element_bytes = 0;          // 0: not known
+    std::vector<std::size_t> inner_extents; // of all dimensions but the first
+    bool operator==(const array_shape &) const = default;
+};
+
+// Returns the shape of the __shared__ array of this name. It is not known if the source declares
+// none, several of different shapes, one of another type than C++'s numbers and CUDA's vectors of
+// them, or an inner extent that is no sum, product or quotient of numbers and named constants.
+array_shape shared_array_shape(std::string_view source, std::string_view array);
 
 // True if this line (from 1) is in a function and no branch or loop of that function stands before
 // it: threads that do not come to the line then took another branch in a caller.

@@ -18,6 +18,12 @@ namespace grading {
 
 namespace {
 
+std::string ran_words(const counted &c)
+{
+    return fmt::format("{} threads in {} block{} ran", c.threads, c.blocks,
+                       c.blocks == 1 ? "" : "s");
+}
+
 bool on_device(const std::vector<argument> &arguments)
 {
     return std::any_of(arguments.begin(), arguments.end(), [](const argument &a) {
@@ -97,8 +103,7 @@ std::string why_end_missing(const argument &a, std::uint64_t written, std::uint6
         missing < written / c.blocks)
         return "The end is missing, so the last block is probably cut off: is the grid size "
                "rounded up?";
-    return fmt::format("{} threads in {} block{} were launched. {}", c.threads, c.blocks,
-                       c.blocks == 1 ? "" : "s", observe);
+    return ran_words(c) + ". " + observe;
 }
 
 // The lab's hint for exactly these missing elements; empty if it has none.
@@ -173,13 +178,11 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
     const counted c = counts_of_last_call();
     if (!simulator_counted || c.launches != 1)
         return "Which threads should write these elements, and what stops them?";
-    const std::string ran =
-        fmt::format("{} threads in {} block{} ran", c.threads, c.blocks, c.blocks == 1 ? "" : "s");
     return c.threads + missing.size() == a.written_count
-               ? fmt::format("{}, and each wrote one element; the result has {}. Are there enough "
-                             "blocks in the grid, in x and in y?",
-                             ran, a.written_count)
-               : ran + ". Which of them should write these elements, and what stops them?";
+               ? fmt::format("{}, and as many elements were written; the result has {}. Are there "
+                             "enough blocks in the grid{}?",
+                             ran_words(c), a.written_count, a.row > 0 ? ", in x and in y" : "")
+               : ran_words(c) + ". Which of them should write these elements, and what stops them?";
 }
 
 // True if whole rows (or columns) are missing at the end because the launch swapped the grid's two

@@ -71,7 +71,8 @@ std::string shape_hint(const std::string &refused)
     if (std::uint64_t{b[0]} * b[1] * b[2] > 1024)
         return g[0] > 1 && std::uint64_t{g[0]} * g[1] * g[2] <= 1024
                    ? "A block has at most 1024 threads, all its dimensions multiplied. Are the two "
-                     "numbers exchanged? That of the blocks comes first: <<<blocks, threads>>>."
+                     "numbers exchanged? That of the blocks comes first: <<<blocks, threads>>>. If "
+                     "not: take fewer threads, and more blocks."
                    : "A block has at most 1024 threads, all its dimensions multiplied: take fewer, "
                      "and more blocks.";
     if (g[1] > 65535 || g[2] > 65535)
@@ -146,12 +147,11 @@ std::string unchecked_hint(int error)
                  fmt::format("A kernel launch was refused and the error left unchecked: {}. {}",
                              error, refused),
                  launch_hint(r.error));
-    if (std::string failed;
-        r.step == run_step::last_error && !(failed = take_failed_call()).empty())
-        end_case(
-            verdict::CUDA_ERROR,
-            fmt::format("{} The error was left unchecked while {}.", with_capital(failed), doing),
-            begin_with(failed));
+    if (const auto failed = r.step == run_step::last_error ? take_failed_call() : told_failure())
+        end_case(verdict::CUDA_ERROR,
+                 fmt::format("{} The error was left unchecked while {}.",
+                             with_capital(failed.sentence), doing),
+                 failed.hint);
     if (r.step == run_step::last_error)
         end_case(verdict::CUDA_ERROR,
                  fmt::format("A CUDA call failed while {}, and the error was left unchecked: {}.",
@@ -357,11 +357,11 @@ void require_answer(const answer &a, const std::string &doing)
                      fmt::format("A kernel launch was refused: {}. {}", printable(r.text),
                                  current_case().refused_launch),
                      launch_hint(cuda_error::invalid_value));
-        if (std::string failed = take_failed_call(); !failed.empty())
+        if (const auto failed = take_failed_call())
             end_case(verdict::CUDA_ERROR,
                      fmt::format("{} The function threw an exception about it while {}: {}.",
-                                 with_capital(failed), on, printable(r.text)),
-                     begin_with(failed));
+                                 with_capital(failed.sentence), on, printable(r.text)),
+                     failed.hint);
         end_case(
             verdict::CRASH,
             fmt::format("The function threw an exception while {}: {}.", on, printable(r.text)),

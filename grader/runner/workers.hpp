@@ -17,8 +17,8 @@ worker &naive_worker();
 bool have_library();
 worker &library_worker();
 shared_memory &inputs();
-// To be called by each who fills inputs() and gives their sets to workers. Returns the claim's
-// number; an earlier claim's inputs and sets are gone.
+// inputs() holds one caller's data at a time, and workers one caller's sets. A caller claims them
+// before it fills them; holds_inputs(claim) is false once another has.
 std::uint64_t claim_inputs();
 bool holds_inputs(std::uint64_t claim);
 

@@ -8,9 +8,9 @@
 namespace cli {
 
 struct expectation {
-    bool passes = false;      // the mistake does not show on this backend
-    bool may_pass = false;    // the mistake shows only by chance on this backend, as a race does
-    bool may_be_open = false; // a GPU alone, which leaves to the simulator what it cannot judge
+    bool passes = false;         // the mistake does not show on this backend
+    bool may_pass = false;       // the mistake shows only by chance on this backend, as a race does
+    bool may_be_skipped = false; // a GPU alone, which leaves to the simulator what it cannot judge
     std::string case_name, verdict;
     std::string words; // a part of the case's message or hint; may be empty
 };

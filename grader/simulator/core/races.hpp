@@ -219,7 +219,10 @@ private:
                        bool wrote);
     void report_race(const access &, const access_record &, int earlier_lane, int lane,
                      std::uint32_t offset, bool wrote);
-    void note_early_read(const access &, const access_record &, std::uint64_t at);
+    void note_early_read(const logged_access &earlier);
+    // The logged statement of an earlier access; null: it is no longer in the log.
+    const logged_access *logged(const access &, const access_record &) const;
+    static const source_line &source_of(const logged_access &);
     std::string earlier_text(const access &, const access_record &, int lane, bool wrote);
 
     epoch clock_ = 1, began_ = 1;

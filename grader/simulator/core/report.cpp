@@ -126,10 +126,11 @@ finding of_access(context &c, const instruction &i, access_problem p, int lane,
     if (s == ptx::space::shared) {
         describe_shared(c, f, address);
         if (p == access_problem::uninitialised) append_written_size(c, f);
-    } else if (s == ptx::space::local)
+    } else if (s == ptx::space::local) {
+        f.place = location::local;
         f.where = "local memory, byte " + std::to_string(address) + " of " +
                   std::to_string(c.local_bytes);
-    else if (s == ptx::space::param)
+    } else if (s == ptx::space::param)
         f.where = "the kernel's parameters";
     else
         describe_global(f, address, bytes, p, c.closed);
@@ -165,6 +166,8 @@ finding at_lane(context &c, const instruction &i, int lane, finding_kind kind, s
     f.line = p.line;
     f.block = c.b->index;
     f.thread = thread_of(*c.g, *c.w, lane);
+    f.grid_size = c.g->config->grid;
+    f.block_size = c.g->config->block;
     return f;
 }
 

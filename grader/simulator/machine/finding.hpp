@@ -54,10 +54,20 @@ enum class location : std::uint8_t {
     shared_below,        // at a negative byte
     shared_past_end,     // or below, if the kernel has no dynamic shared memory
     past_dynamic_shared, // beyond what the launch's third parameter asks for
+    local,               // an array of a thread's own
 };
 
 // The barrier or fence that is missing between the two accesses of a race.
 enum class missing_order : std::uint8_t { other, warp_barrier, fence };
+
+// The pointer of a refused copy that contradicts its direction, and where it leads.
+enum class wrong_pointer : std::uint8_t {
+    none,
+    destination_on_host,
+    destination_on_device,
+    source_on_host,
+    source_on_device,
+};
 
 struct finding {
     finding_kind kind{};
@@ -65,7 +75,8 @@ struct finding {
     bool host_call = false; // `kernel` is a runtime function that the host called
     std::string file;       // from the compiler's line table; empty if unknown
     int line = 0;
-    dim block, thread; // the first offender
+    dim block, thread;         // the first offender
+    dim grid_size, block_size; // of its launch; 0: none
     bool write = false;
     bool other_grid = false;  // for a race: the earlier access was by another grid
     bool other_block = false; // or by another block of this grid
@@ -78,8 +89,10 @@ struct finding {
     std::uint64_t distance = 0;    // bytes before its start, past its end, or inside from its start
     bool inaccessible_peer = false; // memory of another device, without peer access
     bool earlier_wrote = false;     // for a race: the earlier access was a write
+    bool overwrites = false;        // for a race: a write over a value, which the earlier one read
     int earlier_line = 0;           // and its line; 0: unknown
     missing_order missing = missing_order::other;
+    wrong_pointer pointer = wrong_pointer::none; // failed_call
     bool over_limit = false;       // endless: it did too much work, and did not only wait
     bool blocks_not_begun = false; // endless: it waits for blocks that have not begun
     std::string where;             // memory::describe, or "shared memory, ..."

@@ -150,6 +150,7 @@ void host_server::note_failure(std::string_view name, const writer &result)
     f.host_call = true;
     f.where = cudaGetErrorName(error);
     f.detail = words.why;
+    f.pointer = words.pointer;
     findings::instance().add(std::move(f));
 }
 

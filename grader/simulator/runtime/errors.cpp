@@ -65,10 +65,11 @@ void complain(const std::string &message)
     std::fprintf(stderr, "simulator: %s\n", message.c_str());
 }
 
-cudaError_t fail_because(cudaError_t error, std::string why)
+cudaError_t fail_because(cudaError_t error, std::string why, wrong_pointer pointer)
 {
     std::lock_guard guard(lock());
     call_failure.why = std::move(why);
+    call_failure.pointer = pointer;
     return error;
 }
 

@@ -39,7 +39,9 @@ simulator_finding in_c(const finding &f)
     out.place = static_cast<std::uint8_t>(f.place);
     out.inaccessible_peer = f.inaccessible_peer;
     out.earlier_wrote = f.earlier_wrote;
+    out.overwrites = f.overwrites;
     out.missing = static_cast<std::uint8_t>(f.missing);
+    out.pointer = static_cast<std::uint8_t>(f.pointer);
     out.over_limit = f.over_limit;
     out.blocks_not_begun = f.blocks_not_begun;
     put(out.array, f.array);
@@ -53,6 +55,8 @@ simulator_finding in_c(const finding &f)
     out.line = f.line;
     put(out.block, f.block);
     put(out.thread, f.thread);
+    put(out.grid_size, f.grid_size);
+    put(out.block_size, f.block_size);
     out.bytes = f.bytes;
     out.threads = f.threads;
     return out;

@@ -59,14 +59,16 @@ struct simulator_finding {
     uint8_t place;             // simulator::location
     uint8_t inaccessible_peer; // and further fields of simulator::finding
     uint8_t earlier_wrote;
+    uint8_t overwrites;
     uint8_t missing; // simulator::missing_order
+    uint8_t pointer; // simulator::wrong_pointer
     uint8_t over_limit;
     uint8_t blocks_not_begun;
     char kernel[96], file[160], where[160], detail[240]; // null-terminated, cut to fit
     char array[64];
     uint64_t array_bytes, distance;
     int32_t line, earlier_line;
-    uint32_t block[3], thread[3];
+    uint32_t block[3], thread[3], grid_size[3], block_size[3];
     uint32_t bytes;
     uint64_t threads;
 };

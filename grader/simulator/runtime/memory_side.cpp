@@ -11,14 +11,19 @@ namespace simulator::runtime {
 
 namespace {
 
-// Describes a host pointer that was passed where device memory is needed.
-std::string host_address_text(const char *function, const void *p)
+cudaError_t refuse_host_pointer(const char *function, const void *p, bool write,
+                                const std::string &its)
 {
-    if (!is_symbol(p) && std::string_view(function).starts_with("cudaMemcpy"))
-        return "host memory, and the direction it was given says device";
-    if (!is_symbol(p)) return "host memory, where device memory is needed";
-    return "the host's name of a variable in device memory, which cudaMemcpyToSymbol and "
-           "cudaMemcpyFromSymbol copy";
+    if (is_symbol(p))
+        return fail_because(cudaErrorInvalidValue,
+                            its + "the host's name of a variable in device memory, which "
+                                  "cudaMemcpyToSymbol and cudaMemcpyFromSymbol copy");
+    if (!std::string_view(function).starts_with("cudaMemcpy"))
+        return fail_because(cudaErrorInvalidValue,
+                            its + "host memory, where device memory is needed");
+    return fail_because(cudaErrorInvalidValue,
+                        its + "host memory, and the direction it was given says device",
+                        write ? wrong_pointer::destination_on_host : wrong_pointer::source_on_host);
 }
 
 struct host_array {
@@ -78,8 +83,7 @@ cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes,
     memory &m = memory::instance();
     const address at = as_address(p);
     if (!m.contains(at)) {
-        if (expected == expected_side::device)
-            return fail_because(cudaErrorInvalidValue, its + host_address_text(function, p));
+        if (expected == expected_side::device) return refuse_host_pointer(function, p, write, its);
         out.bytes = static_cast<std::byte *>(const_cast<void *>(p));
         out.pageable = !is_registered(p);
         return write ? cudaSuccess : check_host_read(function, at, bytes);
@@ -99,8 +103,9 @@ cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes,
     if (a->kind == memory_kind::heap) return cudaErrorInvalidValue; // accessible only to kernels
     const bool both = a->kind == memory_kind::pinned || a->kind == memory_kind::managed;
     if (expected == expected_side::host && !both)
-        return fail_because(cudaErrorInvalidValue,
-                            its + "device memory, and the direction it was given says host");
+        return fail_because(
+            cudaErrorInvalidValue, its + "device memory, and the direction it was given says host",
+            write ? wrong_pointer::destination_on_device : wrong_pointer::source_on_device);
     out = {m.at(at), at, m.shadow_at(at), a->kind == memory_kind::pinned, a->device};
     out.managed = a->kind == memory_kind::managed;
     return cudaSuccess;

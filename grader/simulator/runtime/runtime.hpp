@@ -32,10 +32,12 @@ std::size_t streams_and_events();          // number that the program has create
 // Sets the reason given to the program for the failure of the current call. `why` continues a
 // sentence after the call's name and error, e.g. "its destination is a null pointer". Returns
 // `error`.
-cudaError_t fail_because(cudaError_t error, std::string why);
+cudaError_t fail_because(cudaError_t error, std::string why,
+                         wrong_pointer pointer = wrong_pointer::none);
 void mark_failure_reported(); // the failure of this call is already reported by a finding
 struct failure_reason {
     std::string why;
+    wrong_pointer pointer = wrong_pointer::none;
     bool found = false;
 };
 failure_reason take_failure_reason(); // everything set since the last take

@@ -48,7 +48,8 @@ TEST_CASE("a copy in a wrong direction is found by what the lines say")
                                "cudaMemcpy(y, y_host, n, cudaMemcpyHostToDevice);\n";
     const failed_call to_device{"cudaMemcpy", "cudaErrorInvalidValue",
                                 "its destination is host memory, and the direction it was given "
-                                "says device"};
+                                "says device",
+                                simulator::wrong_pointer::destination_on_host};
     CHECK(contains(
         sentence_of(to_device, source + "cudaMemcpy(y_host, y, n, cudaMemcpyHostToDevice);"),
         "on line 3 failed"));
@@ -57,8 +58,20 @@ TEST_CASE("a copy in a wrong direction is found by what the lines say")
         "on one of the lines 1, 2)"));
     const failed_call to_host{"cudaMemcpy", "cudaErrorInvalidValue",
                               "its destination is device memory, and the direction it was given "
-                              "says host"};
+                              "says host",
+                              simulator::wrong_pointer::destination_on_device};
     CHECK(
         contains(sentence_of(to_host, source + "cudaMemcpy(y, y_host, n, cudaMemcpyDeviceToHost);"),
                  "on line 3 failed"));
+}
+
+TEST_CASE("the order of a copy's arguments is told for the copies that have it")
+{
+    failed_call f{"cudaMemcpy", "cudaErrorInvalidValue", "",
+                  simulator::wrong_pointer::source_on_device};
+    CHECK(contains(hint_of(f), "(to, from, bytes, direction)"));
+    f.name = "cudaMemcpyToSymbol";
+    CHECK(contains(hint_of(f), "Begin with the call that failed"));
+    f.name = "cudaFree";
+    CHECK(contains(hint_of(f), "cudaFree takes the pointers"));
 }

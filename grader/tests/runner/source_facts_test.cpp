@@ -8,30 +8,43 @@
 
 using namespace grading;
 
-TEST_CASE("the element of a shared array is known where its declaration says it plainly")
+TEST_CASE("the shape of a shared array is known where its declaration says it plainly")
 {
-    const char *source = "constexpr int n = 8; // __shared__ double copy[n];\n"
-                         "__global__ void f() {\n"
-                         "    __shared__ int copy[n];\n"
-                         "    __shared__ volatile unsigned char bytes[4 * n];\n"
-                         "    __shared__ float tile[n][n + 1], row[n];\n"
-                         "    __shared__ unsigned counts[n], all;\n"
-                         "    __shared__ float4 vectors[n];\n"
-                         "    __shared__ unsigned long long wide[n];\n"
-                         "    __shared__ point points[n];\n"
-                         "    extern __shared__ double dynamic[];\n"
-                         "}\n";
-    CHECK(shared_element_bytes(source, "copy") == 4);
-    CHECK(shared_element_bytes(source, "bytes") == 1);
-    CHECK(shared_element_bytes(source, "row") == 4);
-    CHECK(shared_element_bytes(source, "counts") == 4);
-    CHECK(shared_element_bytes(source, "vectors") == 16);
-    CHECK(shared_element_bytes(source, "wide") == 8);
-    CHECK(shared_element_bytes(source, "dynamic") == 8);
-    for (const char *unknown : {"tile", "all", "points", "n", "elsewhere"})
-        CHECK_MESSAGE(shared_element_bytes(source, unknown) == 0, unknown);
+    const char *source =
+        "constexpr int n = 8, half = n / 2; // __shared__ double copy[n];\n"
+        "#define ROWS (2 * n)\n"
+        "#define COLUMNS 3\n"
+        "__global__ void f() {\n"
+        "    const int deep = n + half - 1;\n"
+        "    int thread = threadIdx.x;\n"
+        "    __shared__ int copy[n];\n"
+        "    __shared__ volatile unsigned char bytes[4 * n];\n"
+        "    __shared__ float tile[n][n + 1], row[n];\n"
+        "    __shared__ double cube[2][deep][ROWS * (COLUMNS + 1)];\n"
+        "    __shared__ unsigned counts[n], all;\n"
+        "    __shared__ float4 vectors[n];\n"
+        "    __shared__ unsigned long long wide[n];\n"
+        "    __shared__ point points[n];\n"
+        "    __shared__ int by_template[n][m], by_variable[n][thread], none[4][0];\n"
+        "    extern __shared__ double dynamic[];\n"
+        "}\n";
+    const auto shape = [&](const char *array) { return shared_array_shape(source, array); };
+    CHECK(shape("copy") == array_shape{4, {}});
+    CHECK(shape("bytes") == array_shape{1, {}});
+    CHECK(shape("row") == array_shape{4, {}});
+    CHECK(shape("counts") == array_shape{4, {}});
+    CHECK(shape("vectors") == array_shape{16, {}});
+    CHECK(shape("wide") == array_shape{8, {}});
+    CHECK(shape("dynamic") == array_shape{8, {}});
+    CHECK(shape("tile") == array_shape{4, {9}});
+    CHECK(shape("cube") == array_shape{8, {11, 64}});
+    for (const char *unknown :
+         {"all", "points", "n", "elsewhere", "by_template", "by_variable", "none"})
+        CHECK_MESSAGE(shape(unknown) == array_shape(), unknown);
     const std::string two = std::string(source) + "void g() { __shared__ double copy[4]; }\n";
-    CHECK(shared_element_bytes(two, "copy") == 0);
+    CHECK(shared_array_shape(two, "copy") == array_shape());
+    const std::string again = std::string(source) + "void g() { const int n = 9; }\n";
+    CHECK(shared_array_shape(again, "tile") == array_shape());
 }
 
 TEST_CASE("functions that divide are found from the one that was called, but not by a number")
@@ -72,7 +85,14 @@ TEST_CASE("a source that is made to be searched for long is not searched")
     std::string few = "int f0(int x) { return 1 / x; }" + std::string(20000, ' ');
     for (int k = 1; k < 150; ++k) few += fmt::format(" int f{0}() {{ return f0({0}); }}", k);
     CHECK(dividing_functions(few, "f149").empty());
-    CHECK(shared_element_bytes("__shared__ x" + std::string(200000, '2') + " a[4];", "a") == 0);
+    CHECK(shared_array_shape("__shared__ x" + std::string(200000, '2') + " a[4];", "a") ==
+          array_shape());
     for (int k = 0; k < 25000; ++k) shared += "__shared__ ";
-    CHECK(shared_element_bytes(shared + "int a[4];", "a") == 0);
+    CHECK(shared_array_shape(shared + "int a[4];", "a") == array_shape());
+    std::string circle =
+        "constexpr int a = a + 1, b = c * b, c = b + b + c; __shared__ int t[2][b], ";
+    for (int k = 0; k < 10000; ++k) circle += "constexpr int a = b + b + c;\n";
+    CHECK(shared_array_shape(circle + "int x;", "t") == array_shape());
+    const std::string deep = "constexpr int a = " + std::string(200000, '(') + "1;";
+    CHECK(shared_array_shape(deep + "__shared__ int t[2][a];", "t") == array_shape());
 }

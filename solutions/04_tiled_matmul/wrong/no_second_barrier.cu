@@ -1,4 +1,4 @@
-// Fails: matmul_square: one tile | RACE | the next turn of the loop overwrites
+// Fails: matmul_square: one tile | RACE | the next turn of the loop, or
 // On gpu: matmul_square: loads from global memory | RACE | has a race
 // Fast warps load the next tiles while slow ones still multiply these.
 #include "lab.hpp"

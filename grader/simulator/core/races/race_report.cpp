@@ -12,6 +12,17 @@ std::string thread_text(const dim &t)
 
 } // namespace
 
+const race_checker::logged_access *race_checker::logged(const access &a,
+                                                        const access_record &m) const
+{
+    return a.at - m.at < log_size ? &log_[m.at % log_size] : nullptr;
+}
+
+const source_line &race_checker::source_of(const logged_access &a)
+{
+    return a.of->locations[a.of->location_of_statement[a.statement]];
+}
+
 void race_checker::check_against(const access &a, const access_record &m, int lane, u32 offset,
                                  bool wrote)
 {
@@ -32,9 +43,8 @@ std::string race_checker::earlier_text(const access &a, const access_record &m, 
     if (!a.of_this_block(m)) s += " of block " + place(block_of(m.owner), of.grid);
     if (!a.of_this_grid(m)) s += " of " + of.of->display_name;
     s += wrote ? " wrote" : " read";
-    if (a.at - m.at >= log_size) return s + " long before"; // no longer in the log
-    const auto &what = log_[m.at % log_size];
-    return s + " at " + location_text(*what.of, what.statement);
+    const logged_access *what = logged(a, m);
+    return s + (what ? " at " + location_text(*what->of, what->statement) : " long before");
 }
 
 // Explains why nothing orders the earlier access, which may belong to another grid, before this
@@ -49,7 +59,8 @@ std::string race_checker::why_unordered(const access &a, const access_record &m,
                                    a.space != ptx::space::shared;
         if (m.at == a.at || address_clash) return "; which value stays is left to chance";
         if (a.of_this_warp(m)) missing = missing_order::warp_barrier;
-        if (a.of_this_block(m) && wrote && a.at - m.at < log_size && log_[m.at % log_size].copy)
+        const logged_access *earlier = logged(a, m);
+        if (a.of_this_block(m) && wrote && earlier && earlier->copy)
             return " by a cp.async, which ends where that thread waits for it, and no "
                    "__syncthreads() comes after that wait";
         if (a.of_this_block(m)) return " and no __syncthreads() comes between";
@@ -97,27 +108,23 @@ void race_checker::report_race(const access &a, const access_record &m, int earl
     else
         memory::instance().locate(f, at, a.bytes);
     f.earlier_wrote = wrote;
-    if (const auto &earlier = log_[m.at % log_size]; a.at - m.at < log_size)
-        f.earlier_line =
-            earlier.of->locations[earlier.of->location_of_statement[earlier.statement]].line;
+    const std::uint8_t *const shadow = shared ? a.c.shared_shadow : a.c.shadow;
+    f.overwrites = f.write && !wrote && (shadow[at - a.base] & initialised) != 0;
+    const logged_access *earlier = logged(a, m);
+    if (earlier) f.earlier_line = source_of(*earlier).line;
     f.detail = "thread " + thread_text(f.thread) + (f.write ? " writes" : " reads") + " what " +
                earlier_text(a, m, earlier_lane, wrote) + why_unordered(a, m, wrote, f.missing);
     findings::instance().add(f);
     f.threads = 0;
     const bool may_be_early = shared || !a.of_this_grid(m);
-    if (may_be_early && f.write && !wrote && a.at - m.at < log_size) note_early_read(a, m, at);
+    if (may_be_early && f.write && !wrote && !f.overwrites && earlier) note_early_read(*earlier);
 }
 
 // A thread that read before the write it should have waited for may also have read uninitialised
 // memory. The race is the cause, so the other finding is withdrawn.
-void race_checker::note_early_read(const access &a, const access_record &m, u64 at)
+void race_checker::note_early_read(const logged_access &earlier)
 {
-    const std::uint8_t *const shadow =
-        a.space == ptx::space::shared ? a.c.shared_shadow : a.c.shadow;
-    if ((shadow[at - a.base] & initialised) != 0) return;
-    const auto &earlier = log_[m.at % log_size];
-    const source_line &p =
-        earlier.of->locations[earlier.of->location_of_statement[earlier.statement]];
+    const source_line &p = source_of(earlier);
     finding f;
     f.kernel = earlier.of->display_name;
     f.file = p.file;

@@ -356,6 +356,17 @@ TEST_CASE("copies refuse the wrong side, the wrong range and freed memory")
     cudaGetLastError();
 }
 
+TEST_CASE("host code gets no zeros for device bytes that nothing wrote")
+{
+    int host[2] = {};
+    char *d = device(sizeof host);
+    REQUIRE(cudaMemset(d, 0, 4) == cudaSuccess);
+    CHECK(cudaMemcpy(host, d, sizeof host, cudaMemcpyDeviceToHost) == cudaSuccess);
+    CHECK(host[0] == 0);
+    CHECK(host[1] == -1);
+    CHECK(cudaFree(d) == cudaSuccess);
+}
+
 TEST_CASE("two-dimensional copies keep to their width")
 {
     std::vector<unsigned char> host(12 * 5, 1), back(10 * 5, 9);
