@@ -76,7 +76,7 @@ private:
     std::vector<int> of_case_or_function(const std::string &case_name) const;
     // Returns the TODOs for later whose function, case or step begins so: the clock's, or others.
     std::vector<int> for_later(const std::string &begin, bool of_clock) const;
-    // Those that are not begun; all if all are.
+    // Returns those that are not begun; all if all are.
     std::vector<int> still_open(const std::set<int> &all) const;
     // The TODO of this case's function, but not of its first steps, that puts something into shared
     // memory, where a function that held it has got a __shared__ array; 0: none. `line` as for
