@@ -215,10 +215,19 @@ std::string race_hint(const simulator_finding &f)
             "common, let one thread store it; if both add to it, atomicAdd does so "
             "atomically.",
             f.thread[1] > 0 ? " Is a row's number multiplied by the number of columns?" : "");
-    std::string hint = "Should one of these threads use what the other one has here? If not, an "
-                       "index is wrong, or where a loop begins or ends. If it should, something "
-                       "must order the two accesses: which barrier stands between them? If both "
-                       "load, add and store, none helps, but atomicAdd adds atomically.";
+    const bool reads_what_was_stored = !f.write && f.earlier_wrote && in_shared(f) &&
+                                       !f.other_grid && f.line > 0 && f.earlier_line > 0 &&
+                                       f.earlier_line != f.line;
+    std::string hint =
+        reads_what_was_stored
+            ? fmt::format("If this line should read what line {} stored, __syncthreads() is "
+                          "missing between the two. If each thread should read an element that it "
+                          "stored itself, one of the two indices is wrong: print both.",
+                          f.earlier_line)
+            : "Should one of these threads use what the other one has here? If not, an index is "
+              "wrong, or where a loop begins or ends. If it should, something must order the two "
+              "accesses: which barrier stands between them? If both load, add and store, none "
+              "helps, but atomicAdd adds atomically.";
     if (f.write && f.earlier_wrote)
         hint += " If both only write: which of the threads should, and do two elements get one "
                 "place?";
