@@ -104,6 +104,15 @@ void host_may_work();
 // A GPU has its own order.
 enum class stream_work : std::uint8_t { as_queued, late, shuffled };
 void run_streams(stream_work when);
+// Calls `tries` with late work, and again with shuffled work. A host that waits for one device
+// after the other puts late work in order, which hides missing waits.
+template <class F> void late_and_shuffled(F tries)
+{
+    for (stream_work when : {stream_work::late, stream_work::shuffled}) {
+        run_streams(when);
+        tries();
+    }
+}
 
 // Makes the simulator begin the blocks of the case's next calls in a random order, and at most
 // eight before others have ended, as CUDA allows. A block that waits for one that has not begun
@@ -123,6 +132,7 @@ std::span<const std::uint64_t> returned_by_ranks();
 // On the simulator, in the case's next calls: denies access to each other's memory to these pairs
 // (device, peer), whose copies then go through the host. A GPU machine stays as it is.
 void close_peers(const std::vector<std::pair<int, int>> &pairs);
+void close_all_peers(); // no device has access to another's memory
 
 // On the simulator, in the case's next calls: sets the number of multiprocessors, so that few
 // blocks run at a time and each has much to do. 0: as many as device() reports. The default is 2

@@ -22,8 +22,9 @@ using extents = std::vector<std::size_t>;
 template <class T> struct misconception {
     std::string cause; // a sentence: "Each row was scaled by its own factor."
     std::string next;  // a sentence: "Index `factor` by the column."
-    std::function<std::vector<T>()> looks_like; // all elements; compared where the answer is wrong
-    bool everywhere = false;                    // must match the right elements, too
+    // All elements; compared where the answer is wrong.
+    std::function<std::vector<T>()> looks_like = {};
+    bool everywhere = false; // must match the right elements, too
 };
 
 // Compares bit for bit (but -0 equals +0). T: float, double, and integers of 8 to 64 bits.

@@ -3,8 +3,10 @@
 
 #include "counters.hpp"
 
+#include <concepts>
 #include <functional>
 #include <string>
+#include <type_traits>
 
 namespace grading {
 
@@ -36,7 +38,27 @@ struct counted_gate {
     // naive's sectors is no pass.
     bool is_efficiency = false;
 };
-// A lab's own measures; the gates below are for all labs.
+
+// Returns the value of a gate: `measure`, a counter or a function of the counters, over `whole`; 0
+// where `whole` is 0. `whole` is a number, a counter or function of the counters, or a function
+// without arguments, which is called when the gate is measured: on a GPU simulated() is true by
+// then, and the benchmark's arrays may have another size.
+template <class Whole, class Measure> auto per(Whole whole, Measure measure)
+{
+    return [whole, measure](const counted &c) {
+        double all = 0;
+        if constexpr (std::is_arithmetic_v<Whole>)
+            all = static_cast<double>(whole);
+        else if constexpr (std::invocable<const Whole &>)
+            all = static_cast<double>(whole());
+        else
+            all = static_cast<double>(std::invoke(whole, c));
+        return all > 0 ? static_cast<double>(std::invoke(measure, c)) / all : 0;
+    };
+}
+
+// A lab's own measures: `value` may also be a counter (&counted::launches) or the result of per().
+// The gates below are for all labs.
 counted_gate at_least(std::string name, const steps &required, std::string unit,
                       std::string meaning, std::function<double(const counted &)> value);
 counted_gate at_most(std::string name, const steps &limit, std::string unit, std::string meaning,

@@ -23,6 +23,9 @@ void fill_random(std::span<float> values, std::mt19937_64 &random);
 void fill_random(std::span<unsigned char> values, std::mt19937_64 &random);
 std::vector<int> random_ints(std::size_t n, int low, int high); // both ends included
 int random_between(int low, int high);
+std::vector<unsigned char> random_bytes(std::size_t n);
+// Whole numbers from -max to max: sums of them that stay below 2^24 are exact in any order.
+std::vector<float> whole_numbers(std::size_t n, int max);
 // An image of data/, read by its file name: binary PGM, 8 bits per pixel, row-major.
 struct picture {
     int width = 0, height = 0;

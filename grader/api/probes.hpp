@@ -33,6 +33,14 @@ std::uint64_t leaks(const std::function<void()> &call);
 // after each such call.
 std::uint64_t leaked_handles(const std::function<void()> &call);
 
+// Ends the case if `call`, which makes one CALL of `function`, leaks() or leaks handles. `hint`:
+// the next thing to try.
+void expect_nothing_kept(const char *function, const std::function<void()> &call,
+                         const std::string &hint = "Free what a call allocates, once its kernels "
+                                                   "have ended, or keep it for the next call.");
+void expect_handles_destroyed(const char *function, const std::function<void()> &call,
+                              const std::string &hint);
+
 // Returns the bytes that copies of the last CALL brought from the host to devices.
 std::uint64_t copied_to_devices();
 

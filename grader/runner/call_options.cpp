@@ -75,6 +75,14 @@ void close_peers(const std::vector<std::pair<int, int>> &pairs)
         current_case().closed_peers |= std::uint64_t{1} << (8 * device + peer);
 }
 
+void close_all_peers()
+{
+    constexpr int max_devices = 8;
+    for (int device = 0; device < max_devices; ++device)
+        for (int peer = 0; peer < max_devices; ++peer)
+            if (device != peer) close_peers({{device, peer}});
+}
+
 void limit_multiprocessors(int count) { current_case().multiprocessors = count; }
 
 void limit_launches(int pending, bool others_launch)

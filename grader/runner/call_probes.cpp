@@ -92,6 +92,27 @@ std::uint64_t leaked_handles(const std::function<void()> &call)
     return counts_of_last_call().kept_handles;
 }
 
+void expect_nothing_kept(const char *function, const std::function<void()> &call,
+                         const std::string &hint)
+{
+    expect(leaks(call) == 0, verdict::RESOURCE_LIMIT,
+           fmt::format("Device memory that {} allocated is still in use after it has returned, and "
+                       "the next call takes more.",
+                       function),
+           hint);
+}
+
+void expect_handles_destroyed(const char *function, const std::function<void()> &call,
+                              const std::string &hint)
+{
+    const std::uint64_t more = leaked_handles(call);
+    expect(more == 0, verdict::RESOURCE_LIMIT,
+           fmt::format("After each call of {} there are {} streams and events more than before it, "
+                       "which were never destroyed.",
+                       function, more),
+           hint);
+}
+
 std::uint64_t copied_to_devices()
 {
     require_simulator();

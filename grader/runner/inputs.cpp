@@ -83,6 +83,19 @@ int random_between(int low, int high)
     return std::uniform_int_distribution<int>(low, high)(random_source());
 }
 
+std::vector<unsigned char> random_bytes(std::size_t n)
+{
+    std::vector<unsigned char> values(n);
+    fill_random(values, random_source());
+    return values;
+}
+
+std::vector<float> whole_numbers(std::size_t n, int max)
+{
+    const std::vector<int> drawn = random_ints(n, -max, max);
+    return {drawn.begin(), drawn.end()};
+}
+
 picture read_picture(const std::string &name)
 {
     std::string path = std::string(WORKBOOK_DATA) + "/" + name, kind;

@@ -4,9 +4,11 @@
 #include "mistakes.hpp"
 #include "oracle.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <span>
 #include <string>
@@ -14,12 +16,8 @@
 
 using namespace grading;
 
-// Whole numbers, of which each result is exact whatever way a kernel computes it.
-static floats whole_numbers(std::size_t n)
-{
-    const ints drawn = random_ints(n, -1000, 1000);
-    return {drawn.begin(), drawn.end()};
-}
+// Each result is exact, whatever way a kernel computes it.
+constexpr int max_value = 1000;
 
 // Ends the case unless `changed`: the call left an array as it was.
 static void expect_change(bool changed, const std::string &function, const std::string &array,
@@ -32,19 +30,14 @@ static void expect_change(bool changed, const std::string &function, const std::
         kernels_launched() ? to_store : to_launch);
 }
 
-static std::vector<std::size_t> numbers_from(std::size_t first, std::size_t end)
-{
-    std::vector<std::size_t> numbers;
-    for (std::size_t i = first; i < end; ++i) numbers.push_back(i);
-    return numbers;
-}
-
 CORRECTNESS_CASE("who_am_i: 64 threads", 4)
 {
     output<int> out(64);
     hint_race(advice::one_element_each);
     hint_past_the_end(advice::sixty_four);
-    hint_left_out({{numbers_from(1, 64), advice::thread_0_in_each_block}});
+    std::vector<std::size_t> all_but_the_first(63);
+    std::iota(all_but_the_first.begin(), all_but_the_first.end(), std::size_t{1});
+    hint_left_out({{all_but_the_first, advice::thread_0_in_each_block}});
     CALL(who_am_i, out);
     expect_equal(out, oracle::who_am_i(), {}, wrong_numbers());
     const std::uint64_t stored = bytes_stored_by_kernels() / sizeof(int);
@@ -56,7 +49,7 @@ CORRECTNESS_CASE("who_am_i: 64 threads", 4)
 
 static void try_add_one(int n)
 {
-    const floats before = whole_numbers(n);
+    const floats before = whole_numbers(n, max_value);
     auto x = changed_in_place(before);
     hint_race(advice::one_block);
     hint_past_the_end(advice::as_many_threads);
@@ -84,8 +77,8 @@ static void expect_saxpy(const std::string &function, const output<float> &y, fl
 
 static void try_saxpy_blocks(int blocks)
 {
-    const floats x = whole_numbers(std::size_t(blocks) * block_size),
-                 before = whole_numbers(x.size());
+    const floats x = whole_numbers(std::size_t(blocks) * block_size, max_value),
+                 before = whole_numbers(x.size(), max_value);
     auto y = changed_in_place(before);
     hint_race(advice::shared_elements);
     hint_past_the_end(advice::first_of_the_block);
@@ -102,7 +95,7 @@ CORRECTNESS_CASE("saxpy_blocks: any number of blocks", 2)
 
 static void try_saxpy(int n)
 {
-    const floats x = whole_numbers(n), before = whole_numbers(n);
+    const floats x = whole_numbers(n, max_value), before = whole_numbers(n, max_value);
     auto y = changed_in_place(before);
     hint_race(advice::shared_elements);
     hint_past_the_end(advice::guard);
@@ -126,14 +119,6 @@ CORRECTNESS_CASE("saxpy: nothing to do", 1)
 {
     try_saxpy(10); // nothing at all is no answer
     try_saxpy(0);
-}
-
-// Pictures of which no two pixels that are near each other are equal.
-static bytes test_picture(int width, int height)
-{
-    bytes pixels(std::size_t(width) * height);
-    fill_random(pixels, random_source());
-    return pixels;
 }
 
 static floats shades(const bytes &pixels)
@@ -160,14 +145,17 @@ static void try_mirror(const bytes &in, int width, int height, const std::string
                  [&] { return wrong_mirrors(in, width, height); });
 }
 
-CORRECTNESS_CASE("mirror: a wide picture", 2) { try_mirror(test_picture(40, 20), 40, 20); }
+static void try_random_mirror(int width, int height)
+{
+    try_mirror(random_bytes(std::size_t(width) * height), width, height);
+}
+
+CORRECTNESS_CASE("mirror: a wide picture", 2) { try_random_mirror(40, 20); }
 
 CORRECTNESS_CASE("mirror: pictures of any shape", 1)
 {
-    constexpr struct {
-        int width, height;
-    } shapes[] = {{17, 40}, {1, 33}, {33, 1}, {1, 1}, {16, 16}};
-    for (const auto &s : shapes) try_mirror(test_picture(s.width, s.height), s.width, s.height);
+    for (auto [width, height] : {std::array{17, 40}, {1, 33}, {33, 1}, {1, 1}, {16, 16}})
+        try_random_mirror(width, height);
 }
 
 CORRECTNESS_CASE("mirror: the harbour", 1)
@@ -178,7 +166,7 @@ CORRECTNESS_CASE("mirror: the harbour", 1)
 
 static void try_saxpy_host(int n)
 {
-    const floats x = whole_numbers(n), before = whole_numbers(n);
+    const floats x = whole_numbers(n, max_value), before = whole_numbers(n, max_value);
     auto y = changed_in_place(before);
     hint_unwritten(advice::copies);
     hint_past_the_end(advice::bytes_of_an_allocation);
@@ -244,7 +232,7 @@ CORRECTNESS_CASE("launch_error: launches that are refused", 2.5)
 
 static void try_differences(int n)
 {
-    const floats in = whole_numbers(n);
+    const floats in = whole_numbers(n, max_value);
     output<float> out(n - 1);
     hint_past_the_end(advice::last_difference);
     CALL(differences, in, out, n);
@@ -260,7 +248,7 @@ CORRECTNESS_CASE("differences: sizes around one block", 2)
 
 CORRECTNESS_CASE("reverse_block: 256 elements", 4)
 {
-    const ints before = random_ints(block_size, -1000, 1000);
+    const ints before = random_ints(block_size, -max_value, max_value);
     auto data = changed_in_place(before);
     hint_race(advice::wait);
     CALL(reverse_block, data);
@@ -271,7 +259,7 @@ CORRECTNESS_CASE("reverse_block: 256 elements", 4)
 
 static void try_block_sums(int blocks)
 {
-    const ints in = random_ints(std::size_t(blocks) * block_size, -1000, 1000);
+    const ints in = random_ints(std::size_t(blocks) * block_size, -max_value, max_value);
     output<int> out(blocks);
     hint_race(advice::wait_before_each_step);
     hint_one_place(advice::one_sum_per_block);
@@ -324,23 +312,16 @@ SPEED_CASE("block_sums: many threads add", 3, 0)
     speed_gates gates;
     // One atomic addition per warp is 8 for each block. A tree takes 60 accesses, or 180 if its
     // threads are far apart; threads that each add all 256 elements take 2,050.
-    gates.counted = {
-        at_least("threads at work", {12}, "of 32", advice::many_at_work,
-                 [](const counted &c) {
-                     return c.warp_instructions
-                                ? double(c.thread_instructions) / double(c.warp_instructions)
-                                : 0;
-                 }),
-        at_most("additions to one address per block", {32}, "", advice::sums_of_their_own,
-                [](const counted &c) {
-                    return c.blocks ? double(c.atomic_same_address) / double(c.blocks) : 0;
-                }),
-        at_most("accesses of 32 threads per block", {600}, "", advice::each_adds_all,
-                [](const counted &c) {
-                    const auto all =
-                        c.load_requests + c.store_requests + c.shared_wavefronts + c.local_requests;
-                    return c.blocks ? double(all) / double(c.blocks) : 0;
-                })};
+    gates.counted = {at_least("threads at work", {12}, "of 32", advice::many_at_work,
+                              per(&counted::warp_instructions, &counted::thread_instructions)),
+                     at_most("additions to one address per block", {32}, "",
+                             advice::sums_of_their_own,
+                             per(&counted::blocks, &counted::atomic_same_address)),
+                     at_most("accesses of 32 threads per block", {600}, "", advice::each_adds_all,
+                             per(&counted::blocks, [](const counted &c) {
+                                 return c.load_requests + c.store_requests + c.shared_wavefronts +
+                                        c.local_requests;
+                             }))};
     gates.too_slow = "Let half of the threads add two elements each, then half of those.";
     race([](std::mt19937_64 &random) { return std::make_unique<summing>(random); }, gates);
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <numeric>
 #include <string>
 
 using grading::misconception;
@@ -40,11 +41,8 @@ static misconception<float> left_alone(const floats &y, const floats &got, std::
                        " threads: a division that drops the remainder makes one too few.";
     if (first == 0) next = "Does every thread leave early? Look at the condition before the store.";
     return {"From element " + from + " on everything is as it was: no thread worked there.", next,
-            [&y, &got, first] {
-                floats values(got);
-                for (std::size_t i = first; i < y.size(); ++i) values[i] = y[i];
-                return values;
-            }};
+            each<float>(y.size(),
+                        [&y, &got, first](std::size_t i) { return i < first ? got[i] : y[i]; })};
 }
 
 std::vector<misconception<float>> wrong_saxpy(float a, const floats &x, const floats &y,
@@ -79,11 +77,9 @@ std::vector<misconception<float>> wrong_copies(float a, const floats &x, const f
                  {"Only the first quarter of y_host is the result, the rest is as it was.",
                   "cudaMemcpy counts bytes, and n bytes are a quarter of n floats: does each copy "
                   "have n * sizeof(float)? If so: has the launch a thread for each element?",
-                  [a, &x, &y, quarter] {
-                      floats values(y);
-                      for (std::size_t i = 0; i < quarter; ++i) values[i] = a * x[i] + y[i];
-                      return values;
-                  }});
+                  each<float>(y.size(), [a, &x, &y, quarter](std::size_t i) {
+                      return i < quarter ? a * x[i] + y[i] : y[i];
+                  })});
     return known;
 }
 
@@ -184,9 +180,7 @@ std::vector<misconception<int>> wrong_sums(const ints &in)
          "Which element does a thread load? Block b begins at element b * block_size.",
          each<int>(in.size() / block_size,
                    [&in](std::size_t) {
-                       int sum = 0;
-                       for (int k = 0; k < block_size; ++k) sum += in[std::size_t(k)];
-                       return sum;
+                       return std::accumulate(in.begin(), in.begin() + block_size, 0);
                    })},
     };
     for (std::size_t count = 2; count < block_size; count *= 2)

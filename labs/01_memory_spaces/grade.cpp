@@ -72,8 +72,6 @@ static void try_reverse(std::size_t n, int block, int at = 0)
     expect_equal(data, want, {}, [&] { return wrong_reversals(before, block); });
 }
 
-static double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
-
 CORRECTNESS_CASE("device_facts: what the runtime says", 3)
 {
     limit_multiprocessors(0);
@@ -145,7 +143,7 @@ SPEED_CASE("add_to_global: a kernel does it", 2, 0)
     gates.naive_may_pass = true; // those are held back who leave the kernel out
     gates.counted = {at_least("kernels launched", {1}, "",
                               "The host added and copied the sum there and back: let a kernel add.",
-                              [](const counted &c) { return double(c.launches); }),
+                              &counted::launches),
                      at_least("bytes that the host read back", {4}, "",
                               "The host computed the sum, too, and did not look at the variable: "
                               "read it with cudaMemcpyFromSymbol.",
@@ -173,7 +171,6 @@ CORRECTNESS_CASE("polynomial: sizes and places", 1)
 SPEED_CASE("polynomial: what is loaded", 7, 3)
 {
     constexpr int degree = 31;
-    auto elements = [] { return double(raced_elements()); };
     speed_gates gates;
     gates.speedup =
         1.5; // 2.4 were measured with four elements per thread on an H200, 0.64 with one
@@ -184,13 +181,13 @@ SPEED_CASE("polynomial: what is loaded", 7, 3)
                 "Each coefficient that a thread loads is used for too few elements. Let a thread "
                 "have four or more elements, each with a sum in a register: then a loaded "
                 "coefficient serves them all.",
-                [=](const counted &c) { return 32 * accesses(c) / elements(); }),
-        moved_bytes("element", elements, {18},
+                per(raced_elements, [](const counted &c) { return 32 * accesses(c); })),
+        moved_bytes("element", raced_elements, {18},
                     "Loading x and storing y move 8 bytes per element. All threads read the same "
                     "coefficient at the same moment: keep the coefficients in constant memory."),
         at_most("bytes copied per call", {4 * (degree + 1)}, "",
                 "Copy the degree + 1 coefficients, once per call, before the launch.",
-                [](const counted &c) { return double(c.copied_bytes); }),
+                &counted::copied_bytes),
         lanes_at_work(),
     };
     gates.too_slow = "How many elements does a loaded coefficient serve?";
@@ -214,10 +211,10 @@ CORRECTNESS_CASE("follow: sizes and places", 1.5)
 // some 500 from global memory.
 static counted_gate bytes_of_a_walk()
 {
-    counted_gate gate = moved_bytes(
-        "element", [] { return double(raced_elements()); }, {16},
-        "In each step each lane reads another entry of the table. Let each block copy the table to "
-        "shared memory once.");
+    counted_gate gate =
+        moved_bytes("element", raced_elements, {16},
+                    "In each step each lane reads another entry of the table. Let each block copy "
+                    "the table to shared memory once.");
     gate.cause = [](const counted &c) -> std::string {
         const bool one_lane = c.load_bytes < 4 * c.load_requests;
         if (c.shared_wavefronts == 0 || !one_lane) return {};
@@ -235,10 +232,7 @@ SPEED_CASE("follow: speed", 7, 4)
                              "Constant memory serves one address at a time to all lanes of a warp; "
                              "lanes that ask for different addresses wait for each other. Keep the "
                              "table in shared memory, which has 32 banks.",
-                             [](const counted &c) {
-                                 return share(double(c.constant_addresses),
-                                              double(c.constant_requests));
-                             }),
+                             per(&counted::constant_requests, &counted::constant_addresses)),
                      bytes_of_a_walk(), lanes_at_work()};
     gates.too_slow = "Each lane takes its own path through the table. In which memory do 32 "
                      "different reads at a time cost least?";
@@ -286,21 +280,20 @@ SPEED_CASE("small_sort: speed", 8, 3)
             "accesses that are not to local memory", {1}, "%",
             "Registers have no addresses: an array lives in them only if every index is known when "
             "the kernel is compiled. Unroll all loops over it, and let no index depend on data.",
-            [](const counted &c) {
-                double others = double(c.load_requests + c.store_requests);
-                return share(others, others + double(c.local_requests));
-            }),
-        // Runs that are loaded and stored by way of shared memory take 4. Conflicts do not count.
-        at_most("passes over shared memory per element", {8}, "",
-                "Shared memory is no place to compare and exchange in: load a run from it once, "
-                "sort it in registers, and store it once.",
+            per(
                 [](const counted &c) {
-                    return 32 * double(c.shared_ideal_wavefronts) / double(raced_elements());
-                }),
+                    return c.load_requests + c.store_requests + c.local_requests;
+                },
+                [](const counted &c) { return c.load_requests + c.store_requests; })),
+        // Runs that are loaded and stored by way of shared memory take 4. Conflicts do not count.
+        at_most(
+            "passes over shared memory per element", {8}, "",
+            "Shared memory is no place to compare and exchange in: load a run from it once, "
+            "sort it in registers, and store it once.",
+            per(raced_elements, [](const counted &c) { return 32 * c.shared_ideal_wavefronts; })),
         // 8 by way of shared memory, 64 where each lane loads and stores its run a float at a time
-        moved_bytes(
-            "element", [] { return double(raced_elements()); }, {80},
-            "Load a run once and store it once; in between keep it in registers."),
+        moved_bytes("element", raced_elements, {80},
+                    "Load a run once and store it once; in between keep it in registers."),
         lanes_at_work()};
     gates.too_slow = "Is the run in registers? Neighbouring lanes must load and store neighbours, "
                      "as bring_runs and take_runs do.";

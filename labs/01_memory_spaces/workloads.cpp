@@ -17,13 +17,6 @@
 
 using namespace grading;
 
-bytes random_bytes(std::size_t n)
-{
-    bytes all(n);
-    fill_random(all, random_source());
-    return all;
-}
-
 bytes random_table(std::mt19937_64 &random)
 {
     bytes next(256);

@@ -6,8 +6,6 @@
 #include <cstddef>
 #include <random>
 
-bytes random_bytes(std::size_t n);
-
 // A table in which a walk does not come to rest: every state has one before it.
 bytes random_table(std::mt19937_64 &random);
 

@@ -69,9 +69,8 @@ static counted_gate sectors_per_element(bool stores, int offset, double most)
                  "warp that begins within a sector touches five sectors instead of four. Load from "
                  "the boundary before it, pass the floats between lanes by shuffles, and guard "
                  "both ends.",
-        [=](const counted &c) {
-            return double(stores ? c.store_sectors : c.load_sectors) / (raced_sums() - offset);
-        });
+        per([offset] { return raced_sums() - offset; },
+            stores ? &counted::store_sectors : &counted::load_sectors));
 }
 
 // What goes another way is in no count of loads and stores: textures and atomics, local memory,
@@ -93,7 +92,7 @@ static counted_gate bytes_loaded_per_thread(double min)
         "bytes loaded per thread", {min}, "",
         "A thread that has only two floats in flight waits for them most of the time. Load several "
         "elements before the first is used.",
-        [](const counted &c) { return c.threads ? double(c.load_bytes) / double(c.threads) : 0; });
+        per(&counted::threads, &counted::load_bytes));
 }
 
 // Returns these gates among those that each counted case has.

@@ -413,10 +413,10 @@ static void add_gates_of_conversion(speed_gates &gates)
                      "A particle should be loaded once and stored once, by whatever path."),
          at_most("sectors loaded per particle", {2.05}, "sectors",
                  "A particle fills two sectors; load them once.",
-                 [](const counted &c) { return double(c.load_sectors) / conversions(); }),
+                 per(conversions, &counted::load_sectors)),
          at_most("sectors stored per particle", {2.05}, "sectors",
                  "A particle fills two sectors; store them once.",
-                 [](const counted &c) { return double(c.store_sectors) / conversions(); }),
+                 per(conversions, &counted::store_sectors)),
          bank_conflicts(2, same_bank), lanes_at_work(), blocks_share(least_share)});
 }
 

@@ -33,30 +33,6 @@ static void say_what_tiles_need()
                    "has one: is its row multiplied by the number of columns?");
 }
 
-static void judge_product(const output<float> &P, const floats &M, const floats &N, const shape &s)
-{
-    oracle::product right = oracle::matmul(M, N, s.j, s.k, s.l);
-    expect_close(P, right.values, s.k, right.magnitudes, {std::size_t(s.j), std::size_t(s.l)},
-                 wrong_products(M, N, s));
-}
-
-static void try_square(int width, bool whole = true, const places &at = {})
-{
-    shape s{width, width, width};
-    floats M = inputs_for(area(width, width), whole), N = inputs_for(area(width, width), whole);
-    output<float> P(area(width, width));
-    P.row = std::size_t(width);
-    say_what_tiles_need();
-    hint_past_the_end("With one thread per element, tile x tile threads in a block, this takes "
-                      "width / tile blocks in x and as many in y: does the launch have a dim3 for "
-                      "both, of these numbers? A single number leaves threadIdx.y, or blockIdx.y, "
-                      "at 0. If blocks hang over an edge: are both the row and the column of each "
-                      "element compared with width?");
-    CALL(matmul_square, misaligned(M, at.first), misaligned(N, at.second), misaligned(P, at.result),
-         width);
-    judge_product(P, M, N, s);
-}
-
 static void say_what_reading_C_means()
 {
     reading_an_output_means("C was read although beta is 0: it may hold anything, NaN included.",
@@ -76,18 +52,41 @@ static void say_what_reading_P_means()
         "sgemm");
 }
 
-static void try_matmul(const shape &s, bool whole = true, const places &at = {})
+static void try_product(task what, const shape &s, bool whole = true, const places &at = {})
 {
     floats M = inputs_for(area(s.j, s.k), whole), N = inputs_for(area(s.k, s.l), whole);
     output<float> P(area(s.j, s.l));
     P.row = std::size_t(s.l);
-    say_what_reading_P_means();
+    const bool square = what == task::square;
+    if (!square) say_what_reading_P_means();
     say_what_tiles_need();
-    hint_past_the_end("Each matrix has its own row length, and each index its own bound: M is "
-                      "j x k, N is k x l, P is j x l.");
-    CALL(matmul, misaligned(M, at.first), misaligned(N, at.second), misaligned(P, at.result), s.j,
-         s.k, s.l);
-    judge_product(P, M, N, s);
+    hint_past_the_end(
+        square ? "With one thread per element, tile x tile threads in a block, this takes "
+                 "width / tile blocks in x and as many in y: does the launch have a dim3 for "
+                 "both, of these numbers? A single number leaves threadIdx.y, or blockIdx.y, "
+                 "at 0. If blocks hang over an edge: are both the row and the column of each "
+                 "element compared with width?"
+               : "Each matrix has its own row length, and each index its own bound: M is "
+                 "j x k, N is k x l, P is j x l.");
+    auto first = misaligned(M, at.first), second = misaligned(N, at.second);
+    auto result = misaligned(P, at.result);
+    if (square)
+        CALL(matmul_square, first, second, result, s.j);
+    else
+        CALL(matmul, first, second, result, s.j, s.k, s.l);
+    oracle::product right = oracle::matmul(M, N, s.j, s.k, s.l);
+    expect_close(P, right.values, s.k, right.magnitudes, {std::size_t(s.j), std::size_t(s.l)},
+                 wrong_products(M, N, s));
+}
+
+static void try_square(int width, bool whole = true, const places &at = {})
+{
+    try_product(task::square, {width, width, width}, whole, at);
+}
+
+static void try_matmul(const shape &s, bool whole = true, const places &at = {})
+{
+    try_product(task::general, s, whole, at);
 }
 
 struct factors {
@@ -143,7 +142,7 @@ static counted_gate sectors_per_multiply_add(task what, double limit = 0.02)
                 "Every element is loaded from global memory for each sum that it is part of. Let "
                 "the threads of a block load a tile into shared memory together, and take their "
                 "terms from there.",
-                [=](const counted &c) { return moved_sectors(c) / multiply_adds(what); });
+                per([what] { return multiply_adds(what); }, moved_sectors));
     // Loads that would do if lanes had neighbours.
     gate.cause = [=](const counted &c) -> std::string {
         const double needed = double(c.load_ideal_sectors + c.store_sectors);
@@ -158,12 +157,12 @@ static counted_gate sectors_per_multiply_add(task what, double limit = 0.02)
 
 static counted_gate wavefronts_per_multiply_add(task what)
 {
-    return at_most(
-        "shared wavefronts per multiply-add", {0.08}, "", // a padded tile of 16 has 0.0703
-        "Lanes of a warp ask one bank of shared memory for different words, and are "
-        "served one after the other. Let neighbouring lanes take neighbouring columns, "
-        "or the same word.",
-        [=](const counted &c) { return double(c.shared_wavefronts) / multiply_adds(what); });
+    return at_most("shared wavefronts per multiply-add", {0.08},
+                   "", // a padded tile of 16 has 0.0703
+                   "Lanes of a warp ask one bank of shared memory for different words, and are "
+                   "served one after the other. Let neighbouring lanes take neighbouring columns, "
+                   "or the same word.",
+                   per([what] { return multiply_adds(what); }, &counted::shared_wavefronts));
 }
 
 static counted_gate accesses_per_multiply_add(task what)
@@ -174,7 +173,7 @@ static counted_gate accesses_per_multiply_add(task what)
         hint += " Let each thread of multiply_tiles have several elements, and let matmul_square "
                 "call matmul, instead of launching a kernel of its own.";
     return at_most("accesses per multiply-add", {0.045, 0.025, 0.015}, "", hint,
-                   [=](const counted &c) { return accesses(c) / multiply_adds(what); });
+                   per([what] { return multiply_adds(what); }, accesses));
 }
 
 // Tiles of 256 x 128, of which two cover these products, and one of those may be half empty.

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 using grading::misconception;
@@ -37,6 +38,13 @@ struct twist {
     int kept = 0;                 // terms beyond k come from so many before
 };
 
+// How tiles of `side` were loaded or read otherwise than they should be.
+struct tiling {
+    int side;
+    bool first_across = false, second_across = false; // the tile is transposed
+    bool first_stays = false, second_stays = false;   // each step loads the tile of the first
+};
+
 } // namespace
 
 static floats twisted(const floats &M, const floats &N, const shape &s, const twist &t)
@@ -53,17 +61,6 @@ static floats twisted(const floats &M, const floats &N, const shape &s, const tw
         return t.times * sum;
     })();
 }
-
-namespace {
-
-// How tiles of `side` were loaded or read otherwise than they should be.
-struct tiling {
-    int side;
-    bool first_across = false, second_across = false; // the tile is transposed
-    bool first_stays = false, second_stays = false;   // each step loads the tile of the first
-};
-
-} // namespace
 
 // A product by tiles, which hold zeros outside their matrices.
 static double tiled(const floats &M, const floats &N, const shape &s, const tiling &t, int row,
@@ -89,13 +86,14 @@ misconceptions wrong_products(const floats &M, const floats &N, const shape &s)
 {
     misconceptions known;
     const twist right{.to = s.k, .first_row = s.k, .second_row = s.l};
-    auto add = [&, s](const std::string &cause, const std::string &next, const twist &t) {
-        known.push_back({cause, next, [=, &M, &N] { return twisted(M, N, s, t); }, true});
+    auto add = [&](const std::string &cause, const std::string &next,
+                   const std::function<floats()> &looks_like) {
+        known.push_back({cause, next, looks_like, true});
     };
-    auto with = [&](auto change) {
+    auto with = [&, s](auto change) {
         twist t = right;
         change(t);
-        return t;
+        return [=, &M, &N] { return twisted(M, N, s, t); };
     };
     auto terms = [&](int from, int to, int times = 1) {
         return with([=](twist &t) { t.from = from, t.to = to, t.times = times; });
@@ -106,29 +104,24 @@ misconceptions wrong_products(const floats &M, const floats &N, const shape &s)
     add("The first matrix was read transposed.",
         "A sum goes along a row of it: its terms are neighbours.",
         with([](twist &t) { t.first_across = true; }));
-    known.push_back({"The matrices were multiplied element by element.",
-                     "An element of the result is a sum: a row times a column.",
-                     each_element(s,
-                                  [=, &M, &N](int r, int c) {
-                                      return at(M, area(r, s.k) + c) * at(N, area(r, s.l) + c);
-                                  }),
-                     true});
-    struct length {
-        const char *name;
-        int value;
-    };
-    for (length wrong : {length{"l", s.l}, {"k", s.k}, {"j", s.j}}) {
-        auto taken = [&](const char *which, const char *length) {
-            return std::string("The rows of the ") + which + " matrix were taken to be " +
-                   wrong.name + " long; they have " + length + " elements.";
-        };
-        const char *next = "Row i of a j x k matrix begins at i * k, of a k x l matrix at i * l.";
-        // If even the second row lies beyond the end, wrong zeros have many causes.
-        if (wrong.value != s.k && area(1, wrong.value) < M.size())
-            add(taken("first", "k"), next, with([=](twist &t) { t.first_row = wrong.value; }));
-        if (wrong.value != s.l && area(1, wrong.value) < N.size())
-            add(taken("second", "l"), next, with([=](twist &t) { t.second_row = wrong.value; }));
-    }
+    add("The matrices were multiplied element by element.",
+        "An element of the result is a sum: a row times a column.",
+        each_element(s, [=, &M, &N](int r, int c) {
+            return at(M, area(r, s.k) + c) * at(N, area(r, s.l) + c);
+        }));
+    for (auto [name, length] : {std::pair{"l", s.l}, {"k", s.k}, {"j", s.j}})
+        for (bool first : {true, false}) {
+            // If even the second row lies beyond the end, wrong zeros have many causes.
+            if (length == (first ? s.k : s.l) || area(1, length) >= (first ? M : N).size())
+                continue;
+            add(std::string("The rows of the ") + (first ? "first" : "second") +
+                    " matrix were taken to be " + name + " long; they have " + (first ? "k" : "l") +
+                    " elements.",
+                "Row i of a j x k matrix begins at i * k, of a k x l matrix at i * l.",
+                with([first, length = length](twist &t) {
+                    (first ? t.first_row : t.second_row) = length;
+                }));
+        }
     if (s.l < s.k)
         add("Only the first l terms of each sum are there, and there should be k.",
             "The columns of the first matrix, and the rows of the second, are k.", terms(0, s.l));
@@ -155,34 +148,30 @@ misconceptions wrong_products(const floats &M, const floats &N, const shape &s)
                 "the first matrix takes blockIdx.y.",
                 with([=](twist &t) { t.rows_of = side; }));
         }
-        auto add_tiled = [&, s](const std::string &cause, const std::string &next,
-                                const tiling &t) {
-            known.push_back(
-                {cause, next,
-                 each_element(
-                     s, [=, &M, &N](int row, int col) { return tiled(M, N, s, t, row, col); }),
-                 true});
+        auto by_tiles = [&, s](const tiling &t) {
+            return each_element(
+                s, [=, &M, &N](int row, int col) { return tiled(M, N, s, t, row, col); });
         };
         const std::string of_size = " matrix, " + size + " x " + size + ", ";
         if (tiles > 1) {
             const char *across = "Element (r, c) of a tile belongs at [r][c], where r goes with "
                                  "threadIdx.y and c with threadIdx.x, and a sum goes along a row "
                                  "of the first tile and down a column of the second.";
-            add_tiled("Each tile of the first" + of_size + "was stored or read transposed.", across,
-                      {.side = side, .first_across = true});
-            add_tiled("Each tile of the second" + of_size + "was stored or read transposed.",
-                      across, {.side = side, .second_across = true});
-            add_tiled("The tiles of both matrices, " + size + " x " + size +
-                          ", were stored or read transposed.",
-                      across, {.side = side, .first_across = true, .second_across = true});
-            add_tiled("Every step took the first tile of the first" + of_size + "again.",
-                      "From step to step this tile slides to the right: its columns begin at the "
-                      "step's first one, too.",
-                      {.side = side, .first_stays = true});
-            add_tiled("Every step took the first tile of the second" + of_size + "again.",
-                      "From step to step this tile slides down: its rows begin at the step's "
-                      "first one, too.",
-                      {.side = side, .second_stays = true});
+            add("Each tile of the first" + of_size + "was stored or read transposed.", across,
+                by_tiles({.side = side, .first_across = true}));
+            add("Each tile of the second" + of_size + "was stored or read transposed.", across,
+                by_tiles({.side = side, .second_across = true}));
+            add("The tiles of both matrices, " + size + " x " + size +
+                    ", were stored or read transposed.",
+                across, by_tiles({.side = side, .first_across = true, .second_across = true}));
+            add("Every step took the first tile of the first" + of_size + "again.",
+                "From step to step this tile slides to the right: its columns begin at the step's "
+                "first one, too.",
+                by_tiles({.side = side, .first_stays = true}));
+            add("Every step took the first tile of the second" + of_size + "again.",
+                "From step to step this tile slides down: its rows begin at the step's first one, "
+                "too.",
+                by_tiles({.side = side, .second_stays = true}));
             add("Only the last " + size + " terms of each sum are there.",
                 "The sum must last across all tiles: set it to 0 before the first, and multiply "
                 "each tile before the next is loaded over it.",

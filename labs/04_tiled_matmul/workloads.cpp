@@ -18,9 +18,7 @@ using namespace grading;
 
 floats inputs_for(std::size_t n, bool whole)
 {
-    if (!whole) return random_floats(n);
-    const std::vector<int> drawn = random_ints(n, -9, 9);
-    return floats(drawn.begin(), drawn.end());
+    return whole ? whole_numbers(n, 9) : random_floats(n);
 }
 
 bool same_bytes(const floats &x, const floats &y)

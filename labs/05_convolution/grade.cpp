@@ -6,7 +6,6 @@
 #include "workloads.hpp"
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -75,15 +74,6 @@ static void expect_bytes_of_large_images()
                "factor itself must be a size_t.");
         before = bytes;
     }
-}
-
-static void expect_nothing_kept(const char *function, const std::function<void()> &call)
-{
-    expect(
-        leaks(call) == 0, verdict::RESOURCE_LIMIT,
-        std::string("Device memory that ") + function +
-            " allocated is still in use when it has returned, and the next call takes more.",
-        "Free what a call allocates, once its kernels have ended, or keep it for the next call.");
 }
 
 // Images around blocks and tiles, of more rows than columns and of more columns than rows.

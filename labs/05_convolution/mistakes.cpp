@@ -23,35 +23,27 @@ struct term {
 };
 
 // An image and a filter, as a wrong version may see them.
-class filtering_oracle {
-public:
-    filtering_oracle(const floats &image, const shape &s, const floats &filter, int radius,
-                     border beyond)
-        : size(s),
-          radius(radius),
-          d(2 * radius + 1),
-          image_(image),
-          filter_(filter),
-          beyond_(beyond)
-    {
-    }
-    const shape size;
-    const int radius, d;
+struct filtering_oracle {
+    const floats &image, &filter;
+    shape size;
+    int radius;
+    border edge;
+    int d = 2 * radius + 1;
 
-    double tap(int y, int x) const { return filter_[std::size_t(y) * d + x]; }
-    double pixel(int r, int c) const { return pixel(r, c, beyond_); }
+    double tap(int y, int x) const { return filter[std::size_t(y) * d + x]; }
+    double pixel(int r, int c) const { return pixel(r, c, edge); }
     double pixel(int r, int c, border beyond) const
     {
         const int row = std::clamp(r, 0, size.rows - 1), col = std::clamp(c, 0, size.cols - 1);
         const bool there = beyond == border::clamped || (r == row && c == col);
-        return there ? image_[std::size_t(row) * size.cols + col] : 0;
+        return there ? image[std::size_t(row) * size.cols + col] : 0;
     }
     // The element r * cols + c of the whole array, if there is one, or else its first or last.
     double element(int r, int c, border beyond) const
     {
-        const long i = long(r) * size.cols + c, last = long(image_.size()) - 1;
+        const long i = long(r) * size.cols + c, last = long(image.size()) - 1;
         const bool there = i >= 0 && i <= last;
-        return there || beyond == border::clamped ? image_[std::clamp(i, 0L, last)] : 0;
+        return there || beyond == border::clamped ? image[std::clamp(i, 0L, last)] : 0;
     }
     // Sums value(*this, term) over the filter, for every pixel.
     template <class Value> floats filtered(Value value) const
@@ -68,10 +60,6 @@ public:
             }
         return out;
     }
-
-private:
-    const floats &image_, &filter_;
-    const border beyond_;
 };
 using oracle_in = const filtering_oracle &;
 
@@ -87,15 +75,24 @@ std::string place(const shape &by)
     return text + (by.cols ? part(by.cols, "column", "to the right", "to the left") : "");
 }
 
-class known_filterings {
-public:
-    known_filterings(filtering_oracle o, misconceptions &known) : o_(std::move(o)), known_(known) {}
+// Rows, columns, or both of them, in which something is missing or exchanged.
+constexpr struct {
+    const char *is, *every, *loops;
+    bool row, col;
+} rows_and_columns[] = {
+    {"row and column were", "row and every column were", "rows and columns", true, true},
+    {"row was", "row was", "rows", true, false},
+    {"column was", "column was", "columns", false, true}};
+
+struct known_filterings {
+    filtering_oracle right;
+    misconceptions known = {};
 
     // A version whose terms are value(oracle, term).
     template <class Value> void add(std::string cause, std::string next, Value value)
     {
-        known_.push_back(
-            {std::move(cause), std::move(next), [o = o_, value] { return o.filtered(value); }});
+        known.push_back({std::move(cause), std::move(next),
+                         [o = right, value] { return o.filtered(value); }, true});
     }
     // A version that takes tap(oracle, y, x) for an element, and the right pixels.
     template <class Tap> void add_tap(std::string cause, std::string next, Tap tap)
@@ -110,7 +107,7 @@ public:
             [pixel](oracle_in o, const term &t) { return o.tap(t.y, t.x) * pixel(o, t.r, t.c); });
     }
 
-    void add_taps(std::size_t all)
+    void add_taps()
     {
         add("All sums are 0.",
             "Constant memory is 0 until something is copied to it. Does each function copy its "
@@ -119,23 +116,22 @@ public:
             "larger radius, and not into its centre? Or is the pixel still 0 that the sums "
             "take?",
             [](oracle_in, const term &) { return 0; });
-        struct too_few {
-            std::size_t elements;
-            const char *why;
+        const std::size_t all = right.filter.size();
+        auto only_first = [&](std::size_t n, const char *why) {
+            if (n >= all) return;
+            add_tap(fmt::format("Only the first {} elements of the filter were used, the others "
+                                "were 0.",
+                                n),
+                    why, [n](oracle_in o, int y, int x) {
+                        return std::size_t(y) * o.d + x < n ? o.tap(y, x) : 0;
+                    });
         };
-        for (too_few f :
-             {too_few{all / sizeof(float), "The copy took the number of elements for the number "
-                                           "of bytes: multiply it by sizeof(float)."},
-              too_few{sizeof(float *) / sizeof(float),
-                      "That is the size of a pointer: sizeof of a pointer is not the "
-                      "size of the array that it points to."}})
-            if (f.elements < all)
-                add_tap(fmt::format("Only the first {} elements of the filter were used, the "
-                                    "others were 0.",
-                                    f.elements),
-                        f.why, [n = f.elements](oracle_in o, int y, int x) {
-                            return std::size_t(y) * o.d + x < n ? o.tap(y, x) : 0;
-                        });
+        only_first(all / sizeof(float), "The copy took the number of elements for the number of "
+                                        "bytes: multiply it by sizeof(float).");
+        constexpr std::size_t bytes_of_pointer = sizeof(float *);
+        only_first(bytes_of_pointer / sizeof(float),
+                   "That is the size of a pointer: sizeof of a pointer is not the size of the "
+                   "array that it points to.");
         add_tap("The filter was flipped.",
                 "lab.hpp applies it as it is: element (y, x) belongs to row r + y - radius and "
                 "column c + x - radius.",
@@ -143,25 +139,19 @@ public:
         add_tap("The filter was transposed.",
                 "Its element in row y and column x is filter_host[y * d + x].",
                 [](oracle_in o, int y, int x) { return o.tap(x, y); });
-        struct left_out {
-            const char *what, *loop;
-            bool row, col;
-        };
-        for (left_out l : {left_out{"row and column were", "rows and columns", true, true},
-                           left_out{"row was", "rows", true, false},
-                           left_out{"column was", "columns", false, true}})
-            add_tap(fmt::format("The filter's last {} left out.", l.what),
+        for (const auto &l : rows_and_columns)
+            add_tap(fmt::format("The filter's last {} left out.", l.is),
                     fmt::format("A filter has 2 * radius + 1 elements per side: how far does the "
                                 "loop over its {} go?",
-                                l.loop),
+                                l.loops),
                     [l](oracle_in o, int y, int x) {
                         return (l.row && y == o.d - 1) || (l.col && x == o.d - 1) ? 0 : o.tap(y, x);
                     });
     }
 
-    void add_edges(border beyond)
+    void add_edges()
     {
-        if (beyond == border::zero)
+        if (right.edge == border::zero)
             add_pixel("Pixels beyond the image were taken to be the nearest ones.",
                       "Here the pixels beyond the image are 0.",
                       [](oracle_in o, int r, int c) { return o.pixel(r, c, border::clamped); });
@@ -174,7 +164,7 @@ public:
                   "Row and column each have a bound of their own: r * cols + c lies in the "
                   "image for many columns c that do not.",
                   [](oracle_in o, int r, int c) { return o.element(r, c, border::zero); });
-        if (beyond == border::clamped) add_clamps();
+        if (right.edge == border::clamped) add_clamps();
         add("The pixels near the edges were left out: they are 0.",
             "Each pixel has a sum, also where the filter hangs over the edge.",
             [](oracle_in o, const term &t) {
@@ -203,26 +193,17 @@ public:
                   "The nearest pixel is in the nearest row and the nearest column: clamp r and c, "
                   "each to its own bounds, before they become an index.",
                   [](oracle_in o, int r, int c) { return o.element(r, c, border::clamped); });
-        struct exchanged {
-            const char *what;
-            bool row, col;
-        };
-        for (exchanged e :
-             {exchanged{"row and every column were", true, true}, exchanged{"row was", true, false},
-              exchanged{"column was", false, true}})
+        for (const auto &e : rows_and_columns)
             for (bool last : {true, false})
                 add_pixel(
-                    fmt::format("Every {} taken to be the {}.", e.what, last ? "last" : "first"),
+                    fmt::format("Every {} taken to be the {}.", e.every, last ? "last" : "first"),
                     "max(c, 0) moves what lies left of the image to column 0, and min(c, cols "
                     "- 1) what lies right of it to the last column: are max and min "
                     "exchanged? Rows likewise.",
                     [e, last](oracle_in o, int r, int c) {
-                        return o.pixel(!e.row ? r
-                                       : last ? o.size.rows - 1
-                                              : 0,
-                                       !e.col ? c
-                                       : last ? o.size.cols - 1
-                                              : 0);
+                        const int row = last ? o.size.rows - 1 : 0,
+                                  col = last ? o.size.cols - 1 : 0;
+                        return o.pixel(e.row ? row : r, e.col ? col : c);
                     });
     }
 
@@ -264,8 +245,9 @@ public:
 
     // A tile that begins elsewhere, by the radius or by the one that it has room for; or a filter
     // in the first rows and columns of a table of taps for a larger radius.
-    void add_places(int radius)
+    void add_places()
     {
+        const int radius = right.radius;
         auto add_moved = [&](const shape &by, const std::string &more, const char *next) {
             add_pixel(
                 "Each sum is the one that belongs " + place(by) + more + ".", next,
@@ -289,22 +271,7 @@ public:
                       "zeros on every side.");
         }
     }
-
-private:
-    const filtering_oracle o_;
-    misconceptions &known_;
 };
-
-void add_filterings(misconceptions &known, const floats &image, const shape &s,
-                    const floats &filter, int radius, border beyond)
-{
-    known_filterings all({image, s, filter, radius, beyond}, known);
-    all.add_taps(filter.size());
-    all.add_edges(beyond);
-    all.add_halos();
-    all.add_places(radius);
-    for (auto &k : known) k.everywhere = true;
-}
 
 floats rounded(const std::vector<double> &values) { return {values.begin(), values.end()}; }
 
@@ -313,9 +280,12 @@ floats rounded(const std::vector<double> &values) { return {values.begin(), valu
 misconceptions wrong_filterings(const floats &image, const shape &s, const floats &filter,
                                 int radius, border beyond)
 {
-    misconceptions known;
-    add_filterings(known, image, s, filter, radius, beyond);
-    return known;
+    known_filterings all{{image, filter, s, radius, beyond}};
+    all.add_taps();
+    all.add_edges();
+    all.add_halos();
+    all.add_places();
+    return all.known;
 }
 
 floats product_of(const floats &row_filter, const floats &column_filter)
@@ -333,11 +303,11 @@ misconceptions wrong_products(const floats &image, const shape &s, const floats 
     one[std::size_t(radius)] = 1;
     misconceptions known;
     auto add = [&](const char *cause, const char *next, const floats &row, const floats &column) {
-        known.push_back(
-            {cause, next, [&image, s, radius, row, column] {
-                 return rounded(
-                     oracle::convolve_separable(image, s.rows, s.cols, row, column, radius).values);
-             }});
+        auto filtered = [&image, s, radius, row, column] {
+            return rounded(
+                oracle::convolve_separable(image, s.rows, s.cols, row, column, radius).values);
+        };
+        known.push_back({cause, next, filtered, true});
     };
     const char *two_places = "Two filters need two places: is one copied over the other?";
     add("The two filters were exchanged.",
@@ -350,7 +320,8 @@ misconceptions wrong_products(const floats &image, const shape &s, const floats 
         column_filter);
     add("The row filter was used for the columns too.", two_places, row_filter, row_filter);
     add("The column filter was used for the rows too.", two_places, column_filter, column_filter);
-    add_filterings(known, image, s, product, radius, border::zero);
+    const misconceptions others = wrong_filterings(image, s, product, radius, border::zero);
+    known.insert(known.end(), others.begin(), others.end());
     return known;
 }
 

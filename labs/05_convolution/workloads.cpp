@@ -16,19 +16,9 @@
 
 using namespace grading;
 
-static floats whole_numbers(std::size_t n)
+floats inputs_for(std::size_t n, bool whole)
 {
-    std::vector<int> drawn = random_ints(n, -9, 9);
-    return floats(drawn.begin(), drawn.end());
-}
-
-floats inputs_for(std::size_t n, bool whole) { return whole ? whole_numbers(n) : random_floats(n); }
-
-bytes random_bytes(std::size_t n)
-{
-    bytes all(n);
-    fill_random(all, random_source());
-    return all;
+    return whole ? whole_numbers(n, 9) : random_floats(n);
 }
 
 points random_points(std::size_t n, float width, float height)
@@ -292,6 +282,11 @@ make_workload many_samples()
     return [](std::mt19937_64 &random) { return std::make_unique<sampling>(random); };
 }
 
+static auto pixels_of(enum function what)
+{
+    return [what] { return raced(what).pixels(); };
+}
+
 static counted_gate sectors_per_pixel(enum function what, const steps &most)
 {
     return at_most(
@@ -299,7 +294,7 @@ static counted_gate sectors_per_pixel(enum function what, const steps &most)
         "Each pixel is loaded from global memory for every sum that it is part of. Let the threads "
         "of a block together load their pixels and a halo around them into shared memory, and read "
         "them from there.",
-        [=](const counted &c) { return moved_sectors(c) / double(raced(what).pixels()); });
+        per(pixels_of(what), moved_sectors));
 }
 
 // Naive takes 162: each multiply-add loads its pixel and its element of the filter.
@@ -311,11 +306,11 @@ speed_gates filter_gates()
                 "Each multiply-add loads its element of the filter from device memory, "
                 "though it is the same for all pixels. Keep the filter where a warp gets one "
                 "element for all lanes without such a load: __constant__.",
-                [](const counted &c) {
-                    const auto loads = c.load_requests + c.texture_requests +
-                                       c.global_atomic_requests + c.local_requests;
-                    return 32 * double(loads) / double(raced(function::direct).pixels());
-                }),
+                per(pixels_of(function::direct),
+                    [](const counted &c) {
+                        return 32 * (c.load_requests + c.texture_requests +
+                                     c.global_atomic_requests + c.local_requests);
+                    })),
         lanes_at_work()};
     return gates;
 }
@@ -323,27 +318,24 @@ speed_gates filter_gates()
 // One pixel per thread takes 174, of which 81 are elements of the filter; four below each other 52.
 static counted_gate accesses_per_pixel(enum function what, double good)
 {
-    return at_most(
-        "accesses per pixel", {0, good}, "",
-        "Each value that a thread loads, a pixel of the tile or an element of the "
-        "filter, serves one sum only. Let a thread compute several pixels: then a "
-        "loaded value serves several sums.",
-        [=](const counted &c) { return 32 * accesses(c) / double(raced(what).pixels()); });
+    return at_most("accesses per pixel", {0, good}, "",
+                   "Each value that a thread loads, a pixel of the tile or an element of the "
+                   "filter, serves one sum only. Let a thread compute several pixels: then a "
+                   "loaded value serves several sums.",
+                   per(pixels_of(what), [](const counted &c) { return 32 * accesses(c); }));
 }
 
 // 17 for each of the two filters, and what is done twice where blocks meet: 102 in one pass over
 // tiles of 32 x 4. All 17 x 17 are 289.
 static counted_gate multiplications_per_pixel(enum function what, double most)
 {
-    return at_most("multiplications per pixel", {most}, "",
-                   "A separable filter need not be multiplied out: filter along the rows, and then "
-                   "filter the result down the columns. If you do that already: is each row's sum "
-                   "computed once and kept, or anew for every element of the column filter?",
-                   // to divide by a reciprocal is to multiply
-                   [=](const counted &c) {
-                       return double(c.multiplications + c.divisions) /
-                              double(raced(what).pixels());
-                   });
+    return at_most(
+        "multiplications per pixel", {most}, "",
+        "A separable filter need not be multiplied out: filter along the rows, and then "
+        "filter the result down the columns. If you do that already: is each row's sum "
+        "computed once and kept, or anew for every element of the column filter?",
+        // to divide by a reciprocal is to multiply
+        per(pixels_of(what), [](const counted &c) { return c.multiplications + c.divisions; }));
 }
 
 // Bytes that each launch must move if it moves every sector once, over all launches.
@@ -352,9 +344,7 @@ static counted_gate compulsory_bytes(enum function what, double good)
     return at_most("compulsory bytes per pixel", {0, good}, "bytes",
                    "The second pass reads again what the first one has written. A block that keeps "
                    "it in shared memory or in registers needs no second pass.",
-                   [=](const counted &c) {
-                       return double(c.compulsory_bytes) / double(raced(what).pixels());
-                   });
+                   per(pixels_of(what), &counted::compulsory_bytes));
 }
 
 // On an H200 the unrolled loops alone reach 1.7 times naive's speed, and 2.4 where naive clamps for
@@ -390,21 +380,20 @@ speed_gates separable_gates()
 
 speed_gates sampling_gates()
 {
-    auto per_sample = [](double count) { return count / double(raced_samples()); };
     speed_gates gates;
     gates.counted = {
         at_most("texture fetches per sample", {1.05}, "",
                 "One filtered fetch reads the four texels and interpolates: let one tex2D per "
                 "sample do it.",
-                [=](const counted &c) { return 32 * per_sample(double(c.texture_requests)); }),
+                per(raced_samples, [](const counted &c) { return 32 * c.texture_requests; })),
         at_least("bytes per sample read through a texture", {3.9}, "",
                  "Let the texture unit do the interpolation: cudaFilterModeLinear, "
                  "and tex2D in the kernel.",
-                 [=](const counted &c) { return per_sample(double(c.texture_bytes)); }),
+                 per(raced_samples, &counted::texture_bytes)),
         // its place and the fetch; and what brings the image into an array
         at_most("load requests per sample", {3.2}, "",
                 "Load only the place of the sample, and let one filtered fetch do the rest.",
-                [=](const counted &c) { return 32 * per_sample(memory_requests(c)); }),
+                per(raced_samples, [](const counted &c) { return 32 * memory_requests(c); })),
         lanes_at_work()};
     return gates;
 }

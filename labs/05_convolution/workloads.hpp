@@ -7,7 +7,6 @@
 
 // Whole numbers make every sum exact, in whatever order: a wrong one can be told from its cause.
 floats inputs_for(std::size_t n, bool whole);
-bytes random_bytes(std::size_t n);
 // Points in an image of this size, and up to 3 pixels beyond its edges.
 points random_points(std::size_t n, float width, float height);
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -64,6 +65,18 @@ template <class T> parts<T> cut(const std::vector<T> &in, bool exclusive, const 
     while (p.first_wrong < p.before.size() && p.before[p.first_wrong] == p.right[p.first_wrong])
         ++p.first_wrong;
     return p;
+}
+
+template <class T> std::vector<T> inclusive(const std::vector<T> &in)
+{
+    return right_sums(in, false);
+}
+
+template <class T> std::vector<T> one_later(std::vector<T> sums)
+{
+    sums.insert(sums.begin(), T(0));
+    sums.pop_back();
+    return sums;
 }
 
 // Running sums of `x`, each without its own.
@@ -171,15 +184,11 @@ template <class T> std::vector<misconception<T>> windows(const std::vector<T> &i
     std::vector<misconception<T>> known;
     for (std::size_t width = 2; width <= 1024 && width < in.size(); width *= 2) {
         auto sums = [&in, exclusive, width] {
-            std::vector<T> up_to = sums_before(in), out;
-            for (std::size_t i = 0; i < in.size(); ++i) up_to[i] = added(up_to[i], in[i]);
-            for (std::size_t i = 0; i < in.size(); ++i)
-                out.push_back(i < width ? up_to[i] : less(up_to[i], up_to[i - width]));
-            if (exclusive) {
-                out.insert(out.begin(), T(0));
-                out.pop_back();
-            }
-            return out;
+            const std::vector<T> up_to = inclusive(in);
+            std::vector<T> out = up_to;
+            for (std::size_t i = width; i < in.size(); ++i)
+                out[i] = less(up_to[i], up_to[i - width]);
+            return exclusive ? one_later(std::move(out)) : out;
         };
         const std::string last = std::to_string(width), half = std::to_string(width / 2);
         known.push_back({width == 2 ? "Only the element before it was added to each element."
@@ -189,18 +198,6 @@ template <class T> std::vector<misconception<T>> windows(const std::vector<T> &i
                          sums});
     }
     return known;
-}
-
-template <class T> std::vector<T> inclusive(const std::vector<T> &in)
-{
-    return right_sums(in, false);
-}
-
-template <class T> std::vector<T> one_later(std::vector<T> sums)
-{
-    sums.insert(sums.begin(), T(0));
-    sums.pop_back();
-    return sums;
 }
 
 template <class T> std::vector<T> from_the_end(std::vector<T> in)
@@ -244,7 +241,7 @@ template <class T> std::vector<T> swept(std::vector<T> sums)
     return sums;
 }
 
-// Whether a lane adds what a shuffle over `distance` brings it.
+// True if a lane adds what a shuffle over `distance` brings it.
 using condition = bool (*)(int lane, int distance);
 
 // What five shuffles make of the elements of a warp. Where a lane has nobody so far to its left, a
@@ -337,10 +334,10 @@ template <class T> std::vector<T> right_sums(const std::vector<T> &in, bool excl
 template <class T> std::vector<misconception<T>>
 wrong_sums(const std::vector<T> &in, bool exclusive, const std::vector<T> &got)
 {
-    auto asked = [exclusive](std::vector<T> sums) {
-        return exclusive ? one_later(std::move(sums)) : sums;
-    };
     std::vector<misconception<T>> known;
+    auto learn = [&known](const std::vector<misconception<T>> &more) {
+        known.insert(known.end(), more.begin(), more.end());
+    };
     // The largest first: where they meet, all smaller parts look the same.
     for (std::size_t part = 16384; part >= 32; part /= 2) {
         if (part >= in.size()) continue;
@@ -352,52 +349,45 @@ wrong_sums(const std::vector<T> &in, bool exclusive, const std::vector<T> &got)
             return sums;
         };
         std::string size = std::to_string(part);
-        known.push_back({"Every " + size + " elements were added up by themselves.",
-                         "The sum before them is missing: add the sums of all warps, and all "
-                         "blocks, before.",
-                         [parts] { return parts(false); }});
-        known.push_back(
-            {"Every " + size + " elements got the sum of the " + size +
-                 " just before them, not of all elements before.",
-             "The blocks' sums must be scanned, too, before they are added. In one pass the "
-             "look-back must go on beyond a tile that has published only its aggregate.",
-             [parts] { return parts(true); }});
+        learn({{"Every " + size + " elements were added up by themselves.",
+                "The sum before them is missing: add the sums of all warps, and all blocks, "
+                "before.",
+                [parts] { return parts(false); }},
+               {"Every " + size + " elements got the sum of the " + size +
+                    " just before them, not of all elements before.",
+                "The blocks' sums must be scanned, too, before they are added. In one pass the "
+                "look-back must go on beyond a tile that has published only its aggregate.",
+                [parts] { return parts(true); }}});
     }
-    auto learn = [&known](std::vector<misconception<T>> more) {
-        for (misconception<T> &m : more) known.push_back(std::move(m));
-    };
     if constexpr (!std::is_same_v<T, float>) learn(windows(in, exclusive));
-    known.push_back({"The sums run from the end to the beginning.",
-                     "A lane takes from its left: from a lower index, or by __shfl_up_sync.",
-                     [&in, asked] { return asked(from_the_end(in)); }});
     auto as_if = [&in, &got, exclusive](bool second_warp, condition adds) {
         return [&in, &got, exclusive, second_warp, adds] {
             return as_shuffled(in, got, exclusive, second_warp, adds);
         };
     };
-    known.push_back({"Lanes that have no lane at that distance to their left still added.",
-                     "__shfl_up_sync returns such a lane its own value: add only where the lane's "
-                     "number is at least the distance.",
-                     as_if(false, [](int, int) { return true; })});
-    known.push_back(
-        {"In all warps but the first, lanes that have no lane at that distance to their left "
-         "still added.",
-         "A lane is a thread's number in its warp, threadIdx.x % 32: compare that "
-         "with the distance.",
-         as_if(true, [](int, int) { return true; })});
-    known.push_back(
-        {"Lanes whose number equals the distance did not add.",
-         "Lane 0 lies at that distance to their left: add where the lane's number is at least the "
-         "distance.",
-         as_if(false, [](int lane, int distance) { return lane > distance; })});
-    if (exclusive) {
-        known.push_back({"This is the inclusive scan: each sum includes its own element.",
-                         "out[0] = 0, and out[i] ends with in[i - 1].",
-                         [&in] { return inclusive(in); }});
-    } else
-        known.push_back({"This is the exclusive scan: each sum leaves its own element out.",
-                         "out[0] = in[0], and out[i] ends with in[i].",
-                         [&in] { return one_later(inclusive(in)); }});
+    condition always = [](int, int) { return true; };
+    learn(
+        {{"The sums run from the end to the beginning.",
+          "A lane takes from its left: from a lower index, or by __shfl_up_sync.",
+          [&in, exclusive] { return exclusive ? one_later(from_the_end(in)) : from_the_end(in); }},
+         {"Lanes that have no lane at that distance to their left still added.",
+          "__shfl_up_sync returns such a lane its own value: add only where the lane's number is "
+          "at least the distance.",
+          as_if(false, always)},
+         {"In all warps but the first, lanes that have no lane at that distance to their left "
+          "still added.",
+          "A lane is a thread's number in its warp, threadIdx.x % 32: compare that with the "
+          "distance.",
+          as_if(true, always)},
+         {"Lanes whose number equals the distance did not add.",
+          "Lane 0 lies at that distance to their left: add where the lane's number is at least "
+          "the distance.",
+          as_if(false, [](int lane, int distance) { return lane > distance; })},
+         {exclusive ? "This is the inclusive scan: each sum includes its own element."
+                    : "This is the exclusive scan: each sum leaves its own element out.",
+          exclusive ? "out[0] = 0, and out[i] ends with in[i - 1]."
+                    : "out[0] = in[0], and out[i] ends with in[i].",
+          [&in, exclusive] { return right_sums(in, !exclusive); }}});
     // The last: the ones before say more where they fit, too.
     if constexpr (!std::is_same_v<T, float>) learn(wrong_before_parts(in, exclusive, got));
     return known;
@@ -405,16 +395,15 @@ wrong_sums(const std::vector<T> &in, bool exclusive, const std::vector<T> &got)
 
 std::vector<misconception<int>> wrong_tree(const ints &in, const ints &got)
 {
-    auto with_all = [&in] {
-        ints sums = inclusive(in);
-        int all = sums.empty() ? 0 : sums.back();
-        sums = one_later(std::move(sums));
-        for (int &x : sums) x += all;
-        return sums;
-    };
     std::vector<misconception<int>> known = {
         {"Every sum includes the sum of all elements.",
-         "Before the down-sweep the root becomes 0: nothing lies before it.", with_all},
+         "Before the down-sweep the root becomes 0: nothing lies before it.",
+         [&in] {
+             ints sums = right_sums(in, true);
+             const int all = std::accumulate(in.begin(), in.end(), 0);
+             for (int &x : sums) x += all;
+             return sums;
+         }},
         {"The tree is as wide as the array: the last element is its root only if that width is a "
          "power of two.",
          "Make the tree as wide as the next power of two, or as `max_in_block`, with 0 beyond n.",
@@ -423,20 +412,21 @@ std::vector<misconception<int>> wrong_tree(const ints &in, const ints &got)
          "In the down-sweep, does the right run get the left run's old sum, or the value that has "
          "overwritten it, the 0 that comes from the root?",
          [&in] { return ints(in.size()); }}};
-    for (misconception<int> &m : wrong_sums(in, true, got)) known.push_back(std::move(m));
+    const std::vector<misconception<int>> others = wrong_sums(in, true, got);
+    known.insert(known.end(), others.begin(), others.end());
     return known;
 }
 
 std::vector<misconception<std::int64_t>> wrong_longs(const longs &in, const longs &got)
 {
     std::vector<misconception<std::int64_t>> known = wrong_sums(in, false, got);
-    auto cut = [](longs values) {
-        for (std::int64_t &x : values) x = static_cast<std::int32_t>(x);
-        return values;
-    };
     known.push_back({"The sums have lost all but their lower 32 bits.",
                      "Keep every sum as std::int64_t, also in shared memory and in scratch.",
-                     [&in, cut] { return cut(oracle::inclusive(in)); }});
+                     [&in] {
+                         longs sums = oracle::inclusive(in);
+                         for (std::int64_t &x : sums) x = static_cast<std::int32_t>(x);
+                         return sums;
+                     }});
     return known;
 }
 

@@ -125,7 +125,7 @@ static counted_gate compulsory_per_element(double n, const steps &limit)
     return at_most("compulsory bytes per element", limit, "bytes",
                    "Every kernel that goes over all elements moves them once more. How often does "
                    "each of them pass through memory, and how often must it?",
-                   [n](const counted &c) { return double(c.compulsory_bytes) / n; });
+                   per(n, &counted::compulsory_bytes));
 }
 
 // Sums of blocks load every element three times, CUB once. Blocks that each add up all before them
@@ -135,7 +135,7 @@ static counted_gate loaded_per_element(double n, double limit)
     return at_most("bytes loaded per element", {limit}, "bytes",
                    "Each element need be loaded only once, or three times if the sums of blocks "
                    "are added afterwards. Let no block load elements that another has added up.",
-                   [n](const counted &c) { return double(c.load_bytes + c.texture_bytes) / n; });
+                   per(n, [](const counted &c) { return c.load_bytes + c.texture_bytes; }));
 }
 
 // Limits what is stored beyond one sum per element, per 1000 elements: two words of 8 bytes for
@@ -163,7 +163,7 @@ speed_gates gates_of_block()
         at_most("bytes loaded per element", {4.5}, "bytes",
                 "Each element need be loaded from global memory only once. Keep the partial sums "
                 "in shared memory or in registers.",
-                [](const counted &c) { return double(c.load_bytes) / elements_of_block; }),
+                per(elements_of_block, &counted::load_bytes)),
         // Naive moves 140; two neighbours a thread 16, 32 where loads and stores are not shared.
         moved_bytes(
             "element", [] { return double(elements_of_block); }, {64},
@@ -172,7 +172,7 @@ speed_gates gates_of_block()
         at_most("load requests per element", {0.125}, "",
                 "A request serves up to 32 lanes, but most of them have nothing to do. Let every "
                 "thread of the block load its own elements.",
-                [](const counted &c) { return memory_requests(c) / elements_of_block; }),
+                per(elements_of_block, memory_requests)),
         conflicts, conflicts_per_element([] { return double(elements_of_block); }, 0.15),
         lanes_at_work()};
     return gates;
@@ -186,7 +186,7 @@ static counted_gate few_barriers(double n)
                    "Within a warp sums can pass from lane to lane by shuffles, without shared "
                    "memory or a barrier; only the sums of the warps need these. Or let each thread "
                    "add up several elements by itself first.",
-                   [n](const counted &c) { return double(c.barriers + c.shared_wavefronts) / n; });
+                   per(n, [](const counted &c) { return c.barriers + c.shared_wavefronts; }));
 }
 
 speed_gates gates_of(std::size_t element, double one_pass)

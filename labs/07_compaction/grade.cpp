@@ -78,11 +78,10 @@ static const std::size_t awkward_sizes[] = {1,   2,   31,  32,   33,   63,   65,
 // Bytes that each launch must move if it moves every sector once, over all launches.
 static counted_gate compulsory_bytes(const steps &max, task what)
 {
-    return at_most(
-        "compulsory bytes per element", max, "bytes",
-        "Every kernel that goes over all elements moves them once more. Which kernels "
-        "can be fused, and which arrays are never needed in memory?",
-        [=](const counted &c) { return double(c.compulsory_bytes) / raced_elements(what); });
+    return at_most("compulsory bytes per element", max, "bytes",
+                   "Every kernel that goes over all elements moves them once more. Which kernels "
+                   "can be fused, and which arrays are never needed in memory?",
+                   per([what] { return raced_elements(what); }, &counted::compulsory_bytes));
 }
 
 // Of T tiles that each count all before them the busiest has a T-th of the work, and T / 2 times
@@ -122,9 +121,8 @@ static void race_share(task what, double share, const steps &copy, const steps &
         at_most("bytes loaded per element", {24}, "bytes",
                 "It is enough to load each element twice, to count it and to place it, and each "
                 "count once. Does a block go over elements that another has counted?",
-                [=](const counted &c) {
-                    return double(c.load_bytes + c.texture_bytes) / raced_elements(what);
-                }),
+                per([what] { return raced_elements(what); },
+                    [](const counted &c) { return c.load_bytes + c.texture_bytes; })),
         lanes_at_work(), blocks_share(2), // tiles of 16 elements for each of 1024 threads
         loaded_for_each_block(what)};
     gates.too_slow = "Where does the time go? A scan by doubling distances over the whole array "

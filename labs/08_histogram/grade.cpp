@@ -70,7 +70,7 @@ static void try_tiles(const bytes &image, int width, int height, int tile, int i
 
 static void try_random_tiles(int width, int height, int tile, int image_at = 0, int bins_at = 0)
 {
-    try_tiles(random_bytes(std::size_t(width) * height), width, height, tile, image_at, bins_at);
+    try_tiles(uniform_bytes(std::size_t(width) * height), width, height, tile, image_at, bins_at);
 }
 
 // There are more tiles in one direction than a grid may have blocks in y or z, of a pixel each. All
@@ -78,7 +78,7 @@ static void try_random_tiles(int width, int height, int tile, int image_at = 0, 
 static void try_row_of_tiles(int width, int height)
 {
     if (!simulated()) return try_random_tiles(width, height, 1);
-    const bytes image = random_bytes(1000);
+    const bytes image = uniform_bytes(1000);
     output<unsigned> bins(std::size_t(width) * height * 256);
     expect_launches("image", [&] { CALL(histogram_tiles, image, width, height, 1, bins); });
 }
@@ -145,7 +145,7 @@ SPEED_CASE("sum: speed", 2, 1.5)
 CORRECTNESS_CASE("histogram: a small array", 0.5)
 {
     try_bytes({3, 0, 255, 3, 3, 128, 127, 0, 3, 7});
-    try_bytes(random_bytes(10));
+    try_bytes(uniform_bytes(10));
 }
 
 CORRECTNESS_CASE("histogram: any bytes", 0.5)
@@ -158,14 +158,14 @@ CORRECTNESS_CASE("histogram: any bytes", 0.5)
 
 CORRECTNESS_CASE("histogram: sizes around 16 bytes, a warp and a block", 1)
 {
-    for (int n : awkward_sizes) try_bytes(random_bytes(std::size_t(n)));
+    for (int n : awkward_sizes) try_bytes(uniform_bytes(std::size_t(n)));
 }
 
 CORRECTNESS_CASE("histogram: arrays that begin anywhere", 1)
 {
-    for (int at = 0; at < 16; ++at) try_bytes(random_bytes(1237), at, at % 5);
-    for (int n = 1; n < 20; ++n) try_bytes(random_bytes(std::size_t(n)), 20 - n);
-    try_bytes(random_bytes(5003), 31, 9);
+    for (int at = 0; at < 16; ++at) try_bytes(uniform_bytes(1237), at, at % 5);
+    for (int n = 1; n < 20; ++n) try_bytes(uniform_bytes(std::size_t(n)), 20 - n);
+    try_bytes(uniform_bytes(5003), 31, 9);
 }
 
 CORRECTNESS_CASE("histogram: skewed, one bin, an image", 1)
@@ -179,11 +179,11 @@ CORRECTNESS_CASE("histogram: skewed, one bin, an image", 1)
     expect_equal(bins, all.want, {}, [&] { return short_counters(bins.values, all.want); });
 }
 
-CORRECTNESS_CASE("histogram: many blocks", 0.5) { try_bytes(random_bytes(many(300007))); }
+CORRECTNESS_CASE("histogram: many blocks", 0.5) { try_bytes(uniform_bytes(many(300007))); }
 
 CORRECTNESS_CASE("histogram: no bytes", 0.5)
 {
-    for (std::size_t n : {2, 0}) try_bytes(random_bytes(n));
+    for (std::size_t n : {2, 0}) try_bytes(uniform_bytes(n));
 }
 
 // Without memory for that many, the grader only checks that the function, called for them, reads on
@@ -195,7 +195,7 @@ CORRECTNESS_CASE("histogram: more than 2^32 bytes", 1)
                              "and unsigned have 32 bits, size_t has 64.";
     output<unsigned> bins(256);
     if (there_is_room_for_more_than_32_bits()) {
-        const repeated all(random_bytes((1 << 20) + 9), beyond + rest);
+        const repeated all(uniform_bytes((1 << 20) + 9), beyond + rest);
         CALL(histogram, all.in, all.in.size(), bins);
         const std::size_t n =
             std::accumulate(bins.values.begin(), bins.values.end(), std::size_t{0});
@@ -205,7 +205,7 @@ CORRECTNESS_CASE("histogram: more than 2^32 bytes", 1)
              {"Only the first " + std::to_string(n) + " were counted.", next,
               [&] { return all.counts_of_first(n); }}});
     }
-    bytes in = random_bytes(1 << 16);
+    bytes in = uniform_bytes(1 << 16);
     if (reads_on("in", [&] { CALL(histogram, in, beyond + rest, bins); })) return;
     in.resize(rest);
     expect(false, verdict::WRONG_ANSWER,

@@ -51,7 +51,7 @@ bytes spread_bytes(std::size_t n, spread how, std::mt19937_64 &random)
     return in;
 }
 
-bytes random_bytes(std::size_t n) { return spread_bytes(n, spread::uniform, random_source()); }
+bytes uniform_bytes(std::size_t n) { return spread_bytes(n, spread::uniform, random_source()); }
 
 ints any_ints(std::size_t n) { return random_ints(n, INT_MIN, INT_MAX); }
 
@@ -361,14 +361,6 @@ make_workload count_floats()
 
 std::size_t for_naive(std::size_t n) { return simulated() ? n : n / 16; }
 
-static counted_gate per_element(std::string name, double limit, std::size_t elements,
-                                std::string meaning, double (*value)(const counted &),
-                                std::string unit = "")
-{
-    return at_most(std::move(name), {limit}, std::move(unit), std::move(meaning),
-                   [=](const counted &c) { return value(c) / double(elements); });
-}
-
 // Loads count by the bytes requested, not by sectors: threads that each have a piece of their own
 // load bytes 32 apart, and the rest of each sector stays in the cache for them.
 static double bytes_moved(const counted &c)
@@ -384,8 +376,8 @@ static speed_gates gates_of(std::size_t elements, double bytes, const std::strin
 {
     speed_gates gates;
     gates.counted = std::move(first);
-    gates.counted.push_back(per_element("bytes moved per element, loads by the bytes requested",
-                                        bytes, elements, elsewhere, bytes_moved, "bytes"));
+    gates.counted.push_back(at_most("bytes moved per element, loads by the bytes requested",
+                                    {bytes}, "bytes", elsewhere, per(elements, bytes_moved)));
     gates.counted.push_back(blocks_share(4));
     gates.counted.push_back(lanes_at_work());
     return gates;
@@ -406,11 +398,10 @@ speed_gates few_atomics()
     constexpr double warps = counted_ints / 32 + 1;
     return gates_of_sum(
         counted_ints,
-        per_element(
-            "global atomics per element", warps / counted_ints, counted_ints,
-            "All atomics on one address wait for each other. Let the threads of a block add "
-            "up their shares of the sum, and one of them add the result to `*out`.",
-            [](const counted &c) { return double(c.global_atomics); }));
+        at_most("global atomics per element", {warps / counted_ints}, "",
+                "All atomics on one address wait for each other. Let the threads of a block add "
+                "up their shares of the sum, and one of them add the result to `*out`.",
+                per(counted_ints, &counted::global_atomics)));
 }
 
 // Counts how often threads combine their partial sums, in any way. Per element, in blocks of 256:
@@ -418,11 +409,10 @@ speed_gates few_atomics()
 // sums 0.26; shuffles twice 0.07; and proportionally less with more elements per thread.
 static speed_gates few_exchanges(std::size_t n, double limit, std::string meaning)
 {
-    return gates_of_sum(
-        n, per_element("atomics, barriers and passes over shared memory per element", limit, n,
-                       std::move(meaning), [](const counted &c) {
-                           return double(c.global_atomics + c.barriers + c.shared_wavefronts);
-                       }));
+    return gates_of_sum(n, at_most("atomics, barriers and passes over shared memory per element",
+                                   {limit}, "", std::move(meaning), per(n, [](const counted &c) {
+                                       return c.global_atomics + c.barriers + c.shared_wavefronts;
+                                   })));
 }
 
 speed_gates few_barriers()
@@ -456,18 +446,16 @@ static speed_gates counting(double speedup, const steps &copy, std::size_t eleme
         "memory. Let a block count in shared memory.",
         {// 0.23 where each of 264 blocks, two for each multiprocessor of an H200, adds its 896
          // bins.
-         per_element("global atomics per element", 0.25, elements,
-                     "Threads that add to one address in global memory wait for each other. Let a "
-                     "block count many elements in shared memory, and add its counts to the bins "
-                     "once.",
-                     [](const counted &c) { return double(c.global_atomics); }),
+         at_most("global atomics per element", {0.25}, "",
+                 "Threads that add to one address in global memory wait for each other. Let a "
+                 "block count many elements in shared memory, and add its counts to the bins once.",
+                 per(elements, &counted::global_atomics)),
          // One byte per lane takes one request for 32 elements.
-         per_element("requests to load 32 elements", 2, elements,
-                     "Every element is loaded many times. Let each thread count elements of its "
-                     "own, each of them once. Or are there other loads? A thread's own array with "
-                     "an index that is not known to the compiler lies in memory, too: in local "
-                     "memory.",
-                     [](const counted &c) { return 32 * memory_requests(c); })});
+         at_most("requests to load 32 elements", {2}, "",
+                 "Every element is loaded many times. Let each thread count elements of its own, "
+                 "each of them once. Or are there other loads? A thread's own array with an index "
+                 "that is not known to the compiler lies in memory, too: in local memory.",
+                 per(elements, [](const counted &c) { return 32 * memory_requests(c); }))});
     gates.speedup = speedup;
     gates.copy = copy;
     gates.too_slow = "Does a block count in shared memory? Then get more bytes in flight: 16 per "

@@ -12,7 +12,7 @@
 enum class spread { uniform, skewed, one_bin, image };
 bytes spread_bytes(std::size_t n, spread how, std::mt19937_64 &random);
 
-bytes random_bytes(std::size_t n);
+bytes uniform_bytes(std::size_t n);
 
 // The sum of only a few of them needs more than 32 bits.
 ints any_ints(std::size_t n);

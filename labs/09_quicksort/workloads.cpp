@@ -159,16 +159,12 @@ counted_gate work_of_launched()
         "instructions of kernels that kernels launched", {0.5}, "%",
         "The size of a single grid is fixed before the parts are known, and its blocks wait for "
         "each other. Let kernels launch grids for the parts they find, as large as these are.",
-        [](const counted &c) {
-            return double(c.instructions_by_kernels) /
-                   double(std::max<std::uint64_t>(1, c.warp_instructions));
-        });
+        per(&counted::warp_instructions, &counted::instructions_by_kernels));
 }
 
 counted_gate launches(const steps &limit, const std::string &meaning)
 {
-    return at_most("launches", limit, "", meaning,
-                   [](const counted &c) { return double(c.launches); });
+    return at_most("launches", limit, "", meaning, &counted::launches);
 }
 
 // Of quicksort_recursive: ranks of all keys among all are 93 accesses per key; where a block ranks
@@ -177,7 +173,7 @@ counted_gate launches(const steps &limit, const std::string &meaning)
 counted_gate accesses_per_key(double limit, const std::string &meaning)
 {
     return at_most("memory accesses of a warp per key", {limit}, "", meaning,
-                   [](const counted &c) { return accesses(c) / recursive_keys; });
+                   per(recursive_keys, accesses));
 }
 
 // In a quadratic sort a load can serve several keys, but no comparison can be left out: 750 for
@@ -188,14 +184,14 @@ counted_gate instructions_per_key(double keys, double limit)
     return at_most("instructions of warps per key", {limit}, "",
                    "Keys are compared with far too many others: within a part that is not split "
                    "any more, within a range of values, or all with all.",
-                   [keys](const counted &c) { return double(c.warp_instructions) / keys; });
+                   per(keys, &counted::warp_instructions));
 }
 
 counted_gate launches_by_kernels()
 {
     return at_least("launches by kernels", {2}, "",
                     "A kernel that has split its part launches itself for both sides.",
-                    [](const counted &c) { return double(c.launches_by_kernels); });
+                    &counted::launches_by_kernels);
 }
 
 // 2^26 keys and a ragged end, where they fit the device seven times with scratch. Naive would take

@@ -258,7 +258,7 @@ static counted_gate compulsory_bytes(const steps &max)
     return at_most("compulsory bytes per key", max, "bytes",
                    "Every kernel that goes over all keys moves them once more. How many passes are "
                    "there, and how often does each go over the keys?",
-                   [](const counted &c) { return double(c.compulsory_bytes) / raced_keys(); });
+                   per(raced_keys, &counted::compulsory_bytes));
 }
 
 // A launch that goes over the keys again and again has no more compulsory bytes than one that does
@@ -278,7 +278,7 @@ static counted_gate busiest_block()
         "instructions of the busiest block per key", {9}, "",
         "This adds up the busiest block of each launch, and those blocks sort a large part of all "
         "keys. Let every block take a tile.",
-        [](const counted &c) { return double(c.busiest_block_instructions) / raced_keys(); });
+        per(raced_keys, &counted::busiest_block_instructions));
 }
 
 // On an H200 one bit per pass, however it is tuned, reaches 3.3 times naive's speed with keys
@@ -316,7 +316,7 @@ static counted_gate few_launches()
         "A kernel that only counts or scans for the next one is a launch, and goes over keys or "
         "counts once more. Let a tile publish its counts, and look back at the states of the tiles "
         "before it.",
-        [](const counted &c) { return double(c.launches); });
+        &counted::launches);
 }
 
 // Bytes moved, but for stores.

@@ -126,7 +126,7 @@ static std::vector<counted_gate> overlap_gates(double in, double out, double mul
         at_least("crossing the link by copies", {1}, "%",
                  "Kernels can access pinned memory directly, at the speed of the link; this lab "
                  "asks for copies, because only copies are seen to overlap with kernels here.",
-                 [](const counted &c) { return share(c.copied_bytes, double(c.host_link_bytes)); }),
+                 per(&counted::host_link_bytes, &counted::copied_bytes)),
         at_least("copied from and to pinned memory", {1}, "%",
                  "Copies from and to ordinary, pageable memory go through a pinned buffer of the "
                  "driver, and the call returns only when that is done, so nothing is queued "
@@ -156,10 +156,9 @@ static std::vector<counted_gate> overlap_gates(double in, double out, double mul
 // Kernels may also compute something else: that is not seen here.
 static counted_gate branches_computed()
 {
-    return at_least(
-        "multiplications by kernels, of those of both branches", {0.95}, "%",
-        "Every call must compute both branches anew, in kernels.",
-        [](const counted &c) { return share(c.multiplications, multiplications_of_branches()); });
+    return at_least("multiplications by kernels, of those of both branches", {0.95}, "%",
+                    "Every call must compute both branches anew, in kernels.",
+                    per(multiplications_of_branches, &counted::multiplications));
 }
 
 // A wait when everything is queued does no harm. The grader's own wait, behind the call, counts.
@@ -169,7 +168,7 @@ static counted_gate order_by_events()
                    "The host waits before it has queued everything, and can queue nothing "
                    "meanwhile. Let events order the two streams: cudaEventRecord in the one, "
                    "cudaStreamWaitEvent in the other.",
-                   [](const counted &c) { return double(c.host_waits); });
+                   &counted::host_waits);
 }
 
 CORRECTNESS_CASE("add_pipelined: a few elements", 1.5) { try_add(10, 3); }
@@ -256,12 +255,10 @@ CORRECTNESS_CASE("diamond: sizes, rounds and places", 1)
     for (int n : {1, 2, 32, 255, 257, 1025, 5003}) try_diamond(std::size_t(n), 2);
     for (int rounds : {0, 1, 50}) try_diamond(300, rounds, rounds % 4, 3);
     try_diamond(0, 1);
-    const std::uint64_t more = leaked_handles([] { try_diamond(100, 2); });
-    expect(more == 0, verdict::RESOURCE_LIMIT,
-           "After each call of diamond there are " + std::to_string(more) +
-               " streams and events more than before it, which were never destroyed.",
-           "Create them once, in static variables, and use them in every call; or destroy them "
-           "before the function returns.");
+    expect_handles_destroyed(
+        "diamond", [] { try_diamond(100, 2); },
+        "Create them once, in static variables, and use them in every call; or destroy them before "
+        "the function returns.");
 }
 
 CORRECTNESS_CASE("diamond: streams as late as can be", 2)

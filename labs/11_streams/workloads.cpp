@@ -14,13 +14,6 @@
 
 using namespace grading;
 
-pixels random_bytes(std::size_t n)
-{
-    pixels all(n);
-    fill_random(all, random_source());
-    return all;
-}
-
 floats random_halves(std::size_t n) { return random_floats(n, -0.5f, 0.5f); }
 
 std::size_t raced_elements()

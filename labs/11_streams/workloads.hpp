@@ -5,7 +5,6 @@
 
 #include <cstddef>
 
-pixels random_bytes(std::size_t n);
 // In [-1/2, 1/2], so that sums stay in [-1, 1].
 floats random_halves(std::size_t n);
 

@@ -17,16 +17,6 @@ using pairs = std::vector<std::pair<int, int>>;
 // Members take part whether or not each has a GPU of its own.
 static const int few_members[] = {1, 2, 3, 4, 5, 7};
 
-// No member has access to another's memory.
-static void close_all_peers()
-{
-    pairs all;
-    for (int i = 0; i < 8; ++i)
-        for (int j = 0; j < 8; ++j)
-            if (i != j) all.push_back({i, j});
-    close_peers(all);
-}
-
 // Of four members, neighbours reach each other, and those opposite do not.
 static const pairs across = {{0, 2}, {2, 0}, {1, 3}, {3, 1}};
 
@@ -78,9 +68,7 @@ static void try_all_reduce(int members, int n)
 static void try_merge(int width, int height, int count, int members)
 {
     auto n = std::size_t(width) * std::size_t(height) * std::size_t(count);
-    bytes first(n), second(n);
-    fill_random(first, random_source());
-    fill_random(second, random_source());
+    bytes first = random_bytes(n), second = random_bytes(n);
     output<unsigned char> out(n);
     CALL(merge_images, host(first), host(second), host(out), width, height, count, members);
     expect_equal(out, oracle::merge_images(first, second),
@@ -88,16 +76,6 @@ static void try_merge(int width, int height, int count, int members)
                  {{"The two images were exchanged.", "The first one has the weight 3.",
                    [&] { return oracle::merge_images(second, first); }}});
     expect_work_of_kernels(3.0 * double(n));
-}
-
-// A host that waits for one member after the other puts late work in order, which hides missing
-// waits; so other orders are tried as well.
-template <class F> static void late_and_shuffled(F tries)
-{
-    for (stream_work when : {stream_work::late, stream_work::shuffled}) {
-        run_streams(when);
-        tries();
-    }
 }
 
 CORRECTNESS_CASE("peer_table: who reaches whom", 1)

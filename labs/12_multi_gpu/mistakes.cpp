@@ -31,9 +31,14 @@ std::vector<misconception<int>> wrong_tables(const std::vector<int> &want, int m
              table([=](int i, int j) { return at(j, i); })}};
 }
 
+static std::size_t index_of(int n, int member, int i)
+{
+    return std::size_t(member) * std::size_t(n) + std::size_t(i);
+}
+
 static auto part(floats &all, int n, int member)
 {
-    return std::span(all).subspan(std::size_t(member) * std::size_t(n), std::size_t(n));
+    return std::span(all).subspan(index_of(n, member, 0), std::size_t(n));
 }
 
 floats broadcast_of(const floats &before, int members, int n)
@@ -111,10 +116,8 @@ static floats ring(const floats &before, int members, int n, int by, int steps, 
             const int from = (k + members - by) % members;
             const int part = ((k - 1 - step) % members + members) % members;
             for (int i = first_of(part); i < first_of(part + 1); ++i) {
-                const auto at = [&](int m) {
-                    return std::size_t(m) * std::size_t(n) + std::size_t(i);
-                };
-                all[at(k)] = step < complete ? then[at(k)] + then[at(from)] : then[at(from)];
+                const std::size_t own = index_of(n, k, i), other = index_of(n, from, i);
+                all[own] = step < complete ? then[own] + then[other] : then[other];
             }
         }
     }
@@ -123,23 +126,10 @@ static floats ring(const floats &before, int members, int n, int by, int steps, 
 
 std::vector<misconception<float>> wrong_sums(const floats &before, int members, int n)
 {
-    // The stub's ring ends with parts that travel on from the member before their first. Here each
-    // one adds them to the sum that it has, of the members from the first up to itself.
-    auto added_again = [before, members, n] {
-        floats all;
-        for (int k = 0; k < members; ++k)
-            for (int i = 0, first = 0; i < n; ++i) {
-                while ((long long)n * (first + 1) / members <= i) ++first;
-                float sum = 0, value = 0;
-                const int own = (k - first + members) % members;
-                for (int m = 0; m < members; ++m) {
-                    const int whose = (first + m) % members;
-                    sum += before[std::size_t(whose) * std::size_t(n) + std::size_t(i)];
-                    if (m <= own && own < members - 1) value += sum;
-                }
-                all.push_back(value + sum);
-            }
-        return all;
+    // One turn brings each part's sum to a member, a second one to all others.
+    const int turn = members - 1;
+    auto turned = [=](int by, int steps, int complete) {
+        return [=] { return ring(before, members, n, by, steps, complete); };
     };
     auto same_everywhere = [before, members, n](auto value) {
         return [=] {
@@ -148,8 +138,7 @@ std::vector<misconception<float>> wrong_sums(const floats &before, int members, 
                 for (int i = 0; i < n; ++i) {
                     float sum = 0;
                     for (int m = 0; m < members; ++m)
-                        sum +=
-                            value(k, m) * before[std::size_t(m) * std::size_t(n) + std::size_t(i)];
+                        sum += value(k, m) * before[index_of(n, m, i)];
                     all.push_back(sum);
                 }
             return all;
@@ -162,15 +151,15 @@ std::vector<misconception<float>> wrong_sums(const floats &before, int members, 
         {"A complete part was added again.",
          "In the second half of the ring, an arriving part is the complete sum: it replaces the "
          "one there.",
-         added_again},
+         turned(1, 2 * turn, 2 * turn)},
         {"One step of the ring is missing: in each buffer one part is not the sum of all.",
          "It takes devices - 1 steps until each part is complete in one member, and as many again "
          "until all members have it.",
-         [=] { return ring(before, members, n, 1, 2 * (members - 1) - 1, members - 1); }},
+         turned(1, 2 * turn - 1, turn)},
         {"The ring turns one way, and the parts are numbered for the other.",
          "In each step member k gets the part that its neighbour got in the step before: does it "
          "come from member k - 1, and which part has that member just got?",
-         [=] { return ring(before, members, n, members - 1, 2 * (members - 1), members - 1); }},
+         turned(members - 1, 2 * turn, turn)},
         {"The last member's numbers are missing.", "A ring of N members adds N - 1 times.",
          same_everywhere([members](int, int m) { return float(m + 1 < members); })},
         {"Each member has added only one neighbour's numbers to its own.",
@@ -198,8 +187,7 @@ void expect_sums(const output<float> &all, const floats &before, int members, in
     expect_close(all, values, members, magnitudes, {}, known);
     for (int k = 1; k < members; ++k)
         for (int i = 0; i < n; ++i)
-            expect(all[std::size_t(k) * std::size_t(n) + std::size_t(i)] == all[std::size_t(i)],
-                   verdict::WRONG_ANSWER,
+            expect(all[index_of(n, k, i)] == all[std::size_t(i)], verdict::WRONG_ANSWER,
                    "buffers[" + std::to_string(k) + "][" + std::to_string(i) +
                        "] is nearly equal to that of buffers[0], but not the same.",
                    "Add up each element in one place, and copy the sum to the others.");

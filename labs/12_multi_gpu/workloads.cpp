@@ -159,19 +159,19 @@ static counted_gate no_host_link()
                    "Let the devices send to each other: cudaMemcpyPeerAsync, or kernels that "
                    "follow another device's pointers. Both need cudaDeviceEnablePeerAccess, "
                    "TODO 2: without it, copies go through the host.",
-                   [](const counted &c) { return double(c.host_link_bytes) / buffer_bytes(); });
+                   per(buffer_bytes, &counted::host_link_bytes));
 }
 
 static counted_gate sent(double most, const char *meaning)
 {
     return at_most("bytes sent by a device, in buffers", {most}, "", meaning,
-                   [](const counted &c) { return double(c.most_sent_bytes) / buffer_bytes(); });
+                   per(buffer_bytes, &counted::most_sent_bytes));
 }
 
 static counted_gate time_of_copies(double most, const char *meaning)
 {
     return at_most("time, in multiples of one copy's", {most}, "", meaning,
-                   [](const counted &c) { return double(c.ticks) / (buffer_bytes() / 64); });
+                   per([] { return buffer_bytes() / 64; }, &counted::ticks));
 }
 
 static counted_gate busiest_link(double total)
@@ -181,7 +181,7 @@ static counted_gate busiest_link(double total)
         "Each of four devices should get a fourth. Print each member's share, and its current "
         "device when it copies. Are the shares equal? Are the devices different? A host thread "
         "begins with device 0 as its current one, whatever the thread that started it had chosen.",
-        [total](const counted &c) { return double(c.most_uploaded_bytes) / total; });
+        per(total, &counted::most_uploaded_bytes));
 }
 
 // The devices' input must have been sent to them, and the result from them, in bytes.
@@ -190,14 +190,14 @@ static counted_gate uploaded(double total)
     return at_least(
         "bytes sent to devices, in multiples of the inputs", {0.9}, "",
         "Let the devices work on the whole input: work of the host does not count.",
-        [total](const counted &c) { return double(c.host_link_bytes - c.staged_bytes) / total; });
+        per(total, [](const counted &c) { return c.host_link_bytes - c.staged_bytes; }));
 }
 
 static counted_gate downloaded(double total)
 {
     return at_least("bytes sent by devices, in multiples of the result", {1}, "",
                     "The devices must compute the result: copy it from there.",
-                    [total](const counted &c) { return double(c.downloaded_bytes) / total; });
+                    per(total, &counted::downloaded_bytes));
 }
 
 speed_gates broadcast_gates()
@@ -247,8 +247,7 @@ speed_gates merge_gates()
     speed_gates gates;
     gates.counted = {busiest_link(2 * n),
                      at_least("pixels merged by kernels", {0.9}, "%",
-                              "Let kernels merge the images.",
-                              [n](const counted &c) { return double(c.store_bytes) / n; }),
+                              "Let kernels merge the images.", per(n, &counted::store_bytes)),
                      uploaded(2 * n), downloaded(n)};
     return gates;
 }

@@ -17,12 +17,33 @@ using oracle::pull;
 using oracle::triple;
 using pulls = std::vector<pull>;
 
+// `looks_like` returns no results if they cannot be told.
+using look_alike = misconception<pull>;
+
 namespace {
 
-// `looks_like` returns the results that the mistake leads to; none if they cannot be told.
-struct look_alike {
-    std::string cause, next;
-    std::function<pulls()> looks_like = nullptr;
+// The factor by which the vector from body i to body j counts, if `square` is its length squared.
+using strength = std::function<double(const point &i, const point &j, double square)>;
+
+// The parts that a leapfrog is made of.
+enum part { accelerate, half_kick, kick, half_drift, drift };
+
+// The bodies between two parts of a step.
+struct motion {
+    points all;
+    double softening, dt;
+    pulls accelerations;
+    void apply(part p)
+    {
+        if (p == accelerate) accelerations = oracle::accelerations(all, softening);
+        const double time = p == half_kick || p == half_drift ? dt / 2 : dt;
+        for (std::size_t i = 0; i < all.size() && p != accelerate; ++i)
+            for (int c = 0; c < 3; ++c)
+                if (p == half_kick || p == kick)
+                    all[i].moves[c] += accelerations[i].value[c] * time;
+                else
+                    all[i].at[c] += all[i].moves[c] * time;
+    }
 };
 
 } // namespace
@@ -135,13 +156,6 @@ static void expect_fourth(const std::string &name, const quads &got, const quads
                hint);
 }
 
-namespace {
-
-// The factor by which the vector from body i to body j counts, if `square` is its length squared.
-using strength = std::function<double(const point &i, const point &j, double square)>;
-
-} // namespace
-
 static pulls summed(const points &all, const strength &by)
 {
     pulls sums(all.size());
@@ -220,53 +234,47 @@ static std::vector<look_alike> wrong_pulls(const points &all, double e)
 {
     using at = const point &;
     auto softened = [e](double square) { return cube_of_root(square + e * e); };
-    points moved = all;
-    for (point &p : moved) p.at = p.moves;
-    const struct {
-        const char *cause, *next;
-        strength by;
-        const points &of;
-    } laws[] = {
-        {"All masses were taken to be 1.", "The pull has the factor mass_j.",
-         [=](at, at, double square) { return 1 / softened(square); }, all},
-        {"These are forces: the mass of the body itself is a factor too.",
-         "An acceleration does not depend on the mass of the body that is pulled.",
-         [=](at i, at j, double square) { return i.mass * j.mass / softened(square); }, all},
-        {"vx was taken for the mass.", "A body has seven floats; the mass is the last of them.",
-         [=](at, at j, double square) { return j.moves[0] / softened(square); }, all},
-        {"The bodies push each other away.", "The vector from i to j is x_j - x_i.",
-         [=](at, at j, double square) { return -j.mass / softened(square); }, all},
-        {"The pull was divided by the square of the distance, not its cube.",
-         "The vector from i to j has the length of the distance, so divide by the distance once "
-         "more.",
-         [=](at, at j, double square) { return j.mass / (square + e * e); }, all},
-        {"The velocities were taken for the positions.",
-         "A body begins with x, y, z; then vx, vy, vz.",
-         [=](at, at j, double square) { return j.mass / softened(square); }, moved},
-        {"softening was added to the distance, not to its square.",
-         "Add d * d + softening * softening; take the root of that, and the cube of the root.",
-         [=](at, at j, double square) { return j.mass / std::pow(std::sqrt(square) + e, 3); }, all},
-        {"softening was added, not its square.", "d * d + softening * softening.",
-         [=](at, at j, double square) { return j.mass / cube_of_root(square + e); }, all},
-        {"The division was by the root, not by its cube.",
-         "One over the root, three times: (d * d + softening * softening)^(3/2).",
-         [=](at, at j, double square) { return j.mass / std::sqrt(square + e * e); }, all},
-        {"Bodies that are far apart do not pull at each other.",
-         "Does an intermediate result exceed the largest float, some 3.4e38? The sixth power of "
-         "their distance does. The cube of the reciprocal root stays small.",
-         [=](at, at j, double square) {
-             const bool fits = std::pow(square + e * e, 3) <= std::numeric_limits<float>::max();
-             return fits ? j.mass / softened(square) : 0;
-         },
-         all},
-        {"Nothing is softened but a body's pull on itself.",
-         "softening is part of the distance of every two bodies.",
-         [=](at, at j, double square) { return square == 0 ? 0 : j.mass / cube_of_root(square); },
-         all},
-    };
     std::vector<look_alike> known;
-    for (const auto &l : laws)
-        known.push_back({l.cause, l.next, [by = l.by, of = l.of] { return summed(of, by); }});
+    auto law = [&](const char *cause, const char *next, const strength &by) {
+        known.push_back({cause, next, [=, &all] { return summed(all, by); }});
+    };
+    law("All masses were taken to be 1.", "The pull has the factor mass_j.",
+        [=](at, at, double square) { return 1 / softened(square); });
+    law("These are forces: the mass of the body itself is a factor too.",
+        "An acceleration does not depend on the mass of the body that is pulled.",
+        [=](at i, at j, double square) { return i.mass * j.mass / softened(square); });
+    law("vx was taken for the mass.", "A body has seven floats; the mass is the last of them.",
+        [=](at, at j, double square) { return j.moves[0] / softened(square); });
+    law("The bodies push each other away.", "The vector from i to j is x_j - x_i.",
+        [=](at, at j, double square) { return -j.mass / softened(square); });
+    law("The pull was divided by the square of the distance, not its cube.",
+        "The vector from i to j has the length of the distance, so divide by the distance once "
+        "more.",
+        [=](at, at j, double square) { return j.mass / (square + e * e); });
+    known.push_back({"The velocities were taken for the positions.",
+                     "A body begins with x, y, z; then vx, vy, vz.", [=, &all] {
+                         points moved = all;
+                         for (point &p : moved) p.at = p.moves;
+                         return oracle::accelerations(moved, e);
+                     }});
+    law("softening was added to the distance, not to its square.",
+        "Add d * d + softening * softening; take the root of that, and the cube of the root.",
+        [=](at, at j, double square) { return j.mass / std::pow(std::sqrt(square) + e, 3); });
+    law("softening was added, not its square.", "d * d + softening * softening.",
+        [=](at, at j, double square) { return j.mass / cube_of_root(square + e); });
+    law("The division was by the root, not by its cube.",
+        "One over the root, three times: (d * d + softening * softening)^(3/2).",
+        [=](at, at j, double square) { return j.mass / std::sqrt(square + e * e); });
+    law("Bodies that are far apart do not pull at each other.",
+        "Does an intermediate result exceed the largest float, some 3.4e38? The sixth power of "
+        "their distance does. The cube of the reciprocal root stays small.",
+        [=](at, at j, double square) {
+            const bool fits = std::pow(square + e * e, 3) <= std::numeric_limits<float>::max();
+            return fits ? j.mass / softened(square) : 0;
+        });
+    law("Nothing is softened but a body's pull on itself.",
+        "softening is part of the distance of every two bodies.",
+        [=](at, at j, double square) { return square == 0 ? 0 : j.mass / cube_of_root(square); });
     for (std::size_t tile : {32, 64, 128, 256, 512, 1024}) {
         add_tile_mistakes(known, all, e, tile);
         add_fill_mistake(known, all, e, tile);
@@ -280,41 +288,6 @@ void expect_accelerations(const output<float4> &out, const points &all, double s
                   wrong_pulls(all, softening));
     expect_fourth("out", out.values, quads(out.size()), "out[i].w must be 0.");
 }
-
-namespace {
-
-// The parts that a leapfrog is made of.
-enum part { accelerate, half_kick, kick, half_drift, drift };
-
-// The bodies between two parts of a step.
-struct motion {
-    points all;
-    double softening, dt;
-    pulls accelerations;
-    void apply(part p)
-    {
-        if (p == accelerate)
-            accelerations = oracle::accelerations(all, softening);
-        else if (p == half_kick || p == kick)
-            change_velocities(p == kick ? 1 : 0.5);
-        else
-            change_positions(p == drift ? 1 : 0.5);
-    }
-
-private:
-    void change_velocities(double share)
-    {
-        for (std::size_t i = 0; i < all.size(); ++i)
-            for (int c = 0; c < 3; ++c) all[i].moves[c] += accelerations[i].value[c] * dt * share;
-    }
-    void change_positions(double share)
-    {
-        for (point &p : all)
-            for (int c = 0; c < 3; ++c) p.at[c] += p.moves[c] * dt * share;
-    }
-};
-
-} // namespace
 
 // A state in the form in which it is compared: x, y, z of every position or of every velocity. The
 // largest pull of all sets the scale of the change in a step.

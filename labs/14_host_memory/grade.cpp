@@ -113,11 +113,9 @@ CORRECTNESS_CASE("time_copy_ms: a warm-up copy", 2)
 
 CORRECTNESS_CASE("time_copy_ms: call after call", 2)
 {
-    const std::uint64_t more = leaked_handles([] { try_timing(3001, 4); });
-    expect(more == 0, verdict::RESOURCE_LIMIT,
-           "After each call of time_copy_ms there are " + std::to_string(more) +
-               " streams and events more than before it, which were never destroyed.",
-           "Call cudaEventDestroy for each event, once its time has been read.");
+    expect_handles_destroyed(
+        "time_copy_ms", [] { try_timing(3001, 4); },
+        "Call cudaEventDestroy for each event, once its time has been read.");
 }
 
 CORRECTNESS_CASE("upload: what arrives", 4)
@@ -147,7 +145,7 @@ SPEED_CASE("upload: speed", 6.5, 4)
         "uploaded from pinned memory", {1}, "%",
         "The copy engine reads physical addresses, so pages must not move meanwhile, and "
         "those of pinned memory do not. Other memory is copied to a pinned buffer first.",
-        [n](const counted &c) { return double(c.host_link_bytes - c.pageable_bytes) / (4 * n); })};
+        per(4 * n, [](const counted &c) { return c.host_link_bytes - c.pageable_bytes; }))};
     gates.too_slow = "Which kind of memory does acquire return, and does upload copy once?";
     results_are_copied();
     race(upload_floats(), gates);
@@ -176,7 +174,7 @@ static counted_gate multiplied_by_kernels(double elements, double least)
 {
     return at_least("multiplications by kernels per element", {least}, "",
                     "The host can compute this, too: let a kernel do it.",
-                    [=](const counted &c) { return double(c.multiplications) / elements; });
+                    per(elements, &counted::multiplications));
 }
 
 SPEED_CASE("sum_mapped: speed", 5.5, 3)
@@ -189,7 +187,7 @@ SPEED_CASE("sum_mapped: speed", 5.5, 3)
             "host-link bytes per element", {4.1}, "",
             "Mapped memory stays on the host: each time a kernel reads it, it crosses the link. "
             "Let it cross once: into scratch, or into a kernel that does all passes at once.",
-            [n](const counted &c) { return double(c.host_link_bytes) / n; }),
+            per(n, &counted::host_link_bytes)),
         multiplied_by_kernels(n, 6.5), lanes_at_work()};
     gates.too_slow = "How often does each element cross the link to the host?";
     race(sum_floats(8), gates);
@@ -219,7 +217,7 @@ SPEED_CASE("scale_managed: speed", 5.5, 3)
         multiplied_by_kernels(n, 3.5),
         at_least("compulsory bytes per element", {7.5}, "bytes",
                  "Every element is read and written, 4 bytes each way: let kernels do both.",
-                 [n](const counted &c) { return double(c.compulsory_bytes) / n; }),
+                 per(n, &counted::compulsory_bytes)),
         lanes_at_work()};
     gates.too_slow = "What does the first kernel wait for?";
     race(scale_floats(4), gates);

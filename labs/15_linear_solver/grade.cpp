@@ -6,16 +6,17 @@
 
 #include <cstddef>
 #include <string>
-#include <utility>
 #include <vector>
 
 using namespace grading;
 
-// Several devices are asked for by their number, one by 0.
-constexpr int on_one = 0;
+// Several devices are asked for by their number.
+constexpr int on_one = 0, on_ranks = -1;
 static const char *function_of(int members)
 {
-    return members == on_one ? "eliminate_one" : "eliminate";
+    return members == on_one     ? "eliminate_one"
+           : members == on_ranks ? "eliminate_ranks"
+                                 : "eliminate";
 }
 
 // The host could solve the system itself, which only smaller ones allow.
@@ -34,6 +35,7 @@ static void every_member_is_told()
 static int solve(const doubles &augmented, int n, output<double> &x, int members)
 {
     if (members == on_one) return CALL(eliminate_one, host(augmented), n, host(x));
+    if (members == on_ranks) return CALL(eliminate_ranks, host(augmented), n, host(x));
     every_member_is_told();
     return CALL(eliminate, host(augmented), n, host(x), members);
 }
@@ -47,15 +49,19 @@ static void try_system(const doubles &augmented, int n, int members)
     if (n > 0) is_written(function_of(members));
 }
 
+static void try_tiny_pivot(double other, int members)
+{
+    const doubles system = tiny_pivot(other);
+    auto x = no_solution(2);
+    const int result = solve(system, 2, x, members);
+    expect_pivoted(function_of(members), system, other, x);
+    expect_solved(function_of(members), result, system, 2, x);
+}
+
 static void try_small_pivots(int members)
 {
-    for (double other : {1 + double(random_between(0, 5)), -1 - double(random_between(0, 5))}) {
-        const doubles system = tiny_pivot(other);
-        auto x = no_solution(2);
-        const int result = solve(system, 2, x, members);
-        expect_pivoted(function_of(members), system, other, x);
-        expect_solved(function_of(members), result, system, 2, x);
-    }
+    for (double other : {1 + double(random_between(0, 5)), -1 - double(random_between(0, 5))})
+        try_tiny_pivot(other, members);
     doubles system = random_system(40);
     for (double scale : {1e-14, 0.0}) {
         for (int k = 0; k < 40; ++k) at(system, 40, k, k) *= scale;
@@ -63,7 +69,7 @@ static void try_small_pivots(int members)
     }
 }
 
-static void try_singular(const doubles &augmented, int n, int members, const char *why)
+static void try_singular(const doubles &augmented, int n, int members, const std::string &why)
 {
     auto x = no_solution(n);
     expect_singular(function_of(members), solve(augmented, n, x, members), why);
@@ -84,16 +90,6 @@ static void try_nearly_singular(int members)
     for (int j = 0; j < 40; ++j)
         at(system, 40, 22, j) = at(system, 40, 31, j) * (1 + 1e-11 * random_between(-9, 9));
     try_system(system, 40, members);
-}
-
-// A host that waits for one member after the other puts late work in order, which hides missing
-// waits; so other orders are tried as well.
-template <class F> static void late_and_shuffled(F tries)
-{
-    for (stream_work when : {stream_work::late, stream_work::shuffled}) {
-        run_streams(when);
-        tries();
-    }
 }
 
 CORRECTNESS_CASE("eliminate_one: one equation, or a column of zeros", 1)
@@ -186,11 +182,7 @@ CORRECTNESS_CASE("eliminate: work that comes late", 1.5)
 
 CORRECTNESS_CASE("eliminate: no access to each other", 0.5)
 {
-    std::vector<std::pair<int, int>> all;
-    for (int i = 0; i < 8; ++i)
-        for (int j = 0; j < 8; ++j)
-            if (i != j) all.push_back({i, j});
-    close_peers(all);
+    close_all_peers();
     try_system(random_system(35), 35, 4);
 }
 
@@ -204,7 +196,7 @@ static void solve_on_ranks(int ranks, const doubles &augmented, int n)
     run_on_ranks(ranks);
     every_member_is_told();
     auto x = no_solution(n);
-    int result = CALL(eliminate_ranks, host(augmented), n, host(x));
+    const int result = solve(augmented, n, x, on_ranks);
     expect_solved("eliminate_ranks", result, augmented, n, x);
     if (n > 0) is_written("eliminate_ranks");
     expect_alike(ranks);
@@ -224,12 +216,7 @@ CORRECTNESS_CASE("eliminate_ranks: two ranks", 1.5)
 CORRECTNESS_CASE("eliminate_ranks: a tiny first pivot, and an ill-conditioned system", 1)
 {
     run_on_ranks(2);
-    const double other = 4;
-    const doubles system = tiny_pivot(other);
-    auto x = no_solution(2);
-    const int result = CALL(eliminate_ranks, host(system), 2, host(x));
-    expect_pivoted("eliminate_ranks", system, other, x);
-    expect_solved("eliminate_ranks", result, system, 2, x);
+    try_tiny_pivot(4, on_ranks);
     solve_on_ranks(2, hilbert_system(10), 10);
 }
 
@@ -238,11 +225,8 @@ CORRECTNESS_CASE("eliminate_ranks: singular systems", 0.5)
     run_on_ranks(2);
     const int n = 20, zero = random_between(1, n - 1);
     solve_on_ranks(2, random_system(n), n); // finding all systems singular is no answer
-    const doubles system = with_zeros(n, zero);
-    auto x = no_solution(n);
-    const int result = CALL(eliminate_ranks, host(system), n, host(x));
-    const std::string why = "column " + std::to_string(zero) + " is all zeros.";
-    expect_singular("eliminate_ranks", result, why.c_str());
+    try_singular(with_zeros(n, zero), n, on_ranks,
+                 "column " + std::to_string(zero) + " is all zeros.");
     expect_alike(2);
 }
 

@@ -129,7 +129,7 @@ void expect_pivoted(const std::string &function, const doubles &system, double o
            "Compare magnitudes: fabs.");
 }
 
-void expect_singular(const std::string &function, int result, const char *why)
+void expect_singular(const std::string &function, int result, const std::string &why)
 {
     expect(result != 0, verdict::WRONG_ANSWER,
            function + " returned 0 for a singular system: " + why,

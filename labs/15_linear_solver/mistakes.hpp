@@ -24,7 +24,7 @@ void expect_pivoted(const std::string &function, const doubles &system, double o
                     const grading::output<double> &x);
 
 // Ends the case if `function` returned 0 for a system that is singular for this reason.
-void expect_singular(const std::string &function, int result, const char *why);
+void expect_singular(const std::string &function, int result, const std::string &why);
 
 // Ends the case if some of the ranks of a call returned 0 and others did not.
 void expect_alike(int ranks);

@@ -147,12 +147,12 @@ static counted_gate host_waits(double per_column, double free, std::string name,
     });
 }
 
+static double multiplications_to_do() { return multiplications(equations_to_solve()); }
+
 static counted_gate done_on_devices()
 {
     return at_least("multiplications done on devices", {0.9}, "%", "Let kernels eliminate.",
-                    [](const counted &c) {
-                        return double(c.multiplications) / multiplications(equations_to_solve());
-                    });
+                    per(multiplications_to_do, &counted::multiplications));
 }
 
 static double system_bytes()
@@ -167,25 +167,23 @@ static counted_gate busiest_link()
         "share of the host's bytes that one device gets", {0.35}, "%",
         "Each of four devices should get a fourth. Print each member's share, and its current "
         "device when it copies. Are the shares equal? Are the devices different?",
-        [](const counted &c) { return double(c.most_uploaded_bytes) / system_bytes(); });
+        per(system_bytes, &counted::most_uploaded_bytes));
 }
 
 // The devices' input must have been sent to them, and the result from them, in bytes.
 static counted_gate uploaded()
 {
-    return at_least("bytes sent to devices, in multiples of the inputs", {0.9}, "",
-                    "Let the devices work on the whole input: work of the host does not count.",
-                    [](const counted &c) {
-                        return double(c.host_link_bytes - c.staged_bytes) / system_bytes();
-                    });
+    return at_least(
+        "bytes sent to devices, in multiples of the inputs", {0.9}, "",
+        "Let the devices work on the whole input: work of the host does not count.",
+        per(system_bytes, [](const counted &c) { return c.host_link_bytes - c.staged_bytes; }));
 }
 
 static counted_gate downloaded()
 {
-    return at_least(
-        "bytes sent by devices, in multiples of the result", {1}, "",
-        "The devices must compute the result: copy it from there.",
-        [](const counted &c) { return double(c.downloaded_bytes) / (8.0 * equations_to_solve()); });
+    return at_least("bytes sent by devices, in multiples of the result", {1}, "",
+                    "The devices must compute the result: copy it from there.",
+                    per([] { return 8.0 * equations_to_solve(); }, &counted::downloaded_bytes));
 }
 
 static double share_of_multiplications(const counted &c, bool of_busiest)
@@ -217,9 +215,7 @@ speed_gates one_loads()
                 "With one column's multipliers at a time, each number of the system is loaded and "
                 "stored for a single multiplication. Find the pivots and multipliers of a panel of "
                 "columns first; then each number right of it is loaded once for all of them.",
-                [](const counted &c) {
-                    return 32.0 * moved_sectors(c) / multiplications(equations_to_solve());
-                }),
+                per(multiplications_to_do, [](const counted &c) { return 32 * moved_sectors(c); })),
         done_on_devices(), lanes_at_work(), uploaded(), downloaded()};
     return gates;
 }

@@ -34,6 +34,17 @@ TEST_CASE("random bytes: every value, the same for the same generator, any lengt
     for (int v = 0; v < 256; ++v) CHECK(std::count(bytes.begin(), bytes.end(), v) > 30);
 }
 
+TEST_CASE("whole numbers reach both ends and nothing between or beyond them")
+{
+    const std::vector<float> values = whole_numbers(2000, 9);
+    CHECK(values.size() == 2000);
+    for (float v : values) CHECK(v == std::trunc(v));
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    CHECK(*least == -9);
+    CHECK(*most == 9);
+    CHECK(random_bytes(77).size() == 77);
+}
+
 TEST_CASE("the same elements in any order: each as often, whatever the order")
 {
     std::vector<unsigned> a(3 << 20), b;

@@ -423,3 +423,21 @@ TEST_CASE("the report holds findings, then counters")
     write();
     CHECK_THROWS_AS(report_counters(report), std::exception);
 }
+
+TEST_CASE("a counter per element, whose number may be known only when it is counted")
+{
+    counted c;
+    c.load_bytes = 120, c.launches = 8;
+    int elements = 0;
+    const auto late = per([&elements] { return elements; }, &counted::load_bytes);
+    CHECK(late(c) == 0); // none
+    elements = 48;
+    CHECK(late(c) == 2.5);
+    CHECK(per(16, &counted::load_bytes)(c) == 7.5);
+    CHECK(per(&counted::launches, &counted::load_bytes)(c) == 15);
+    const auto both = [](const counted &of) { return of.load_bytes + of.launches; };
+    CHECK(per(&counted::launches, both)(c) == 16);
+    CHECK(per(&counted::barriers, both)(c) == 0);
+    CHECK(per(both, accesses)(c) == 0);
+    CHECK(at_most("launches", {1}, "", "", &counted::launches).value(c) == 8);
+}
