@@ -8,6 +8,7 @@
 #include "case_record.hpp"
 #include "source_facts.hpp"
 #include "splitmix64.hpp"
+#include "text/fnv1a.hpp"
 #include "text/verdict.hpp"
 
 #include <doctest/doctest.h>
@@ -150,13 +151,13 @@ std::uint64_t unforeseen()
 
 std::uint64_t case_seed()
 {
-    // FNV-1a over the name, mixed with the run's seed, and with the staff's for a held-back case.
-    std::uint64_t h = 14695981039346656037ull ^ options().seed;
+    // The name, mixed with the run's seed, and with the staff's for a held-back case.
+    std::uint64_t begin = fnv1a_basis ^ options().seed;
     if (current_case().held_back) {
         std::uint64_t secret = options().held_back_seed.value_or(0);
-        h ^= splitmix64(secret);
+        begin ^= splitmix64(secret);
     }
-    for (unsigned char c : lab_name() + "/" + current_case().name) h = (h ^ c) * 1099511628211ull;
+    const std::uint64_t h = fnv1a(lab_name() + "/" + current_case().name, begin);
     return h ^ (h >> 29);
 }
 

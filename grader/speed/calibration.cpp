@@ -2,6 +2,7 @@
 #include "calibration.hpp"
 
 #include "text/bare_code.hpp"
+#include "text/fnv1a.hpp"
 
 #include <fmt/format.h>
 
@@ -222,12 +223,10 @@ static constexpr std::string_view not_timed = "\n// --- Not timed ---\n";
 
 std::string contract_hash(const std::string &header, const std::string &naive)
 {
-    std::uint64_t hash = 0xcbf29ce484222325; // FNV-1a
     auto timed = [](const std::string &text) {
         return bare_code(text.substr(0, text.find(not_timed)));
     };
-    for (unsigned char c : timed(header) + '\n' + timed(naive)) hash = (hash ^ c) * 0x100000001b3;
-    return fmt::format("{:016x}", hash);
+    return fmt::format("{:016x}", fnv1a(timed(header) + '\n' + timed(naive)));
 }
 
 std::string open_gate(const asked_gate &gate, const std::string &file, const std::string &text)

@@ -3,6 +3,7 @@
 
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
+#include "text/fnv1a.hpp"
 
 #include <fmt/format.h>
 
@@ -30,12 +31,7 @@ bool unfinished(const fs::path &entry) { return entry.filename().string().starts
 
 } // namespace
 
-std::string hashed(std::string_view text)
-{
-    std::uint64_t h = 0xcbf29ce484222325;
-    for (unsigned char c : text) h = (h ^ c) * 0x100000001b3;
-    return fmt::format("{:016x}", h);
-}
+std::string hashed(std::string_view text) { return fmt::format("{:016x}", grading::fnv1a(text)); }
 
 std::string stamp(const std::string &path)
 {
