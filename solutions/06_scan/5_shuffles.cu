@@ -1,7 +1,8 @@
 // Lab 06, rung 5: the lanes of a warp pass their sums on without memory, and a block needs two
 // barriers where it had twenty.
 //
-// New: scan_in_warp, and with it another scan_in_block. The kernels are those of rung 4.
+// New: scan_in_warp, and with it another scan_in_block. The three kernels of rung 4 use it as they
+// did, and so does scan_pairs, which scans one block in place of the tree of rung 3.
 #include "../check.hpp"
 #include "lab.hpp"
 

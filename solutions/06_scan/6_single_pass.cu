@@ -6,6 +6,7 @@
 // tile states, which must be cleared before every call, and tiles, as many elements as a block has,
 // that are taken from a counter. A tile of 1024 elements is soon scanned and then waits: see the
 // next rung.
+// Unchanged: scan_block_inclusive, scan_block_exclusive.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -185,25 +186,4 @@ size_t scan_inclusive_float_scratch(int n) { return scratch_bytes<float>(n); }
 void scan_inclusive_float(const float *in, float *out, int n, void *scratch)
 {
     scan<true>(in, out, n, scratch);
-}
-
-// One block, two neighbours a thread.
-template <bool inclusive> static __global__ void scan_pairs(const int *in, int *out, int n)
-{
-    int i = 2 * threadIdx.x, k = i + 1;
-    int x = i < n ? in[i] : 0, y = k < n ? in[k] : 0, before = scan_in_block(x + y).before;
-    if (i < n) out[i] = inclusive ? before + x : before;
-    if (k < n) out[k] = inclusive ? before + x + y : before + x;
-}
-
-void scan_block_inclusive(const int *in, int *out, int n)
-{
-    scan_pairs<true><<<1, block_size>>>(in, out, n);
-    check_launch("scan_pairs");
-}
-
-void scan_block_exclusive(const int *in, int *out, int n)
-{
-    scan_pairs<false><<<1, block_size>>>(in, out, n);
-    check_launch("scan_pairs");
 }

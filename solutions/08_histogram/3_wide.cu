@@ -3,8 +3,7 @@
 // New: rows_of and for_each_of_mine, so that `sum`, too, gives each thread many elements before the
 // block combines them. Since an array may begin anywhere, the elements before the first 16-byte
 // boundary, and behind the last whole row of a warp, are counted one by one. A tile has such a
-// boundary in every row; if there are few tiles, their rows are divided among more blocks. The
-// texture of rung 2 is gone.
+// boundary in every row; if there are few tiles, their rows are divided among more blocks.
 #include "../check.hpp"
 #include "lab.hpp"
 

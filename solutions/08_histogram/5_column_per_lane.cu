@@ -1,10 +1,10 @@
 // Lab 08, rung 5: one column per lane. Lanes of a warp cannot collide, whatever they count.
 //
-// New: columns_of, in place of rung 4's copies_of: the copies of a bin stand side by side, 32 of
-// them where they fit, and a copy belongs to a lane instead of a warp. A row of 32 counters lies in
-// the 32 banks of shared memory, so each lane has a bank of its own. Blocks have become larger, as
-// all warps of a block share the 32 KiB.
-// Unchanged: sum.
+// New: columns_of, in place of rung 4's copies_of: the 32 copies of a bin stand side by side, and a
+// copy belongs to a lane instead of a warp. A row of 32 counters lies in the 32 banks of shared
+// memory, so each lane has a bank of its own. Blocks have become larger, as all warps of a block
+// share the 32 KiB.
+// Unchanged: sum, histogram_tiles, histogram_range.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -120,98 +120,4 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
     int blocks = std::min<size_t>(resident_blocks(count_rows, block_size), useful);
     count_rows<<<blocks, block_size>>>(in, n, r, bins);
     check_launch("count_rows");
-}
-
-constexpr int tile_threads = 256, tile_columns = 8; // clearing 32 columns does not pay for a tile
-
-// A block counts a tile, or a share of its rows if there are few tiles. It loads all 16-byte pieces
-// that contain a part of a row.
-static __global__ void count_tiles(const unsigned char *image, int width, int height, int tile,
-                                   int across, unsigned *bins)
-{
-    __shared__ unsigned counts[256 * tile_columns];
-    columns_of mine{counts, tile_columns};
-    mine.clear(256);
-    int left = blockIdx.x % across * tile, top = blockIdx.x / across * tile;
-    int columns = min(tile, width - left), rows = min(tile, height - top);
-    int first = (long long)rows * blockIdx.y / gridDim.y;
-    int last = (long long)rows * (blockIdx.y + 1) / gridDim.y;
-    int pieces = (columns + 30) / 16; // of a row, wherever it begins
-    const unsigned char *end = image + size_t(width) * height;
-    for (int i = threadIdx.x; i < (last - first) * pieces; i += tile_threads) {
-        const unsigned char *row = image + size_t(top + first + i / pieces) * width + left;
-        const unsigned char *piece = row - reinterpret_cast<uintptr_t>(row) % 16 + i % pieces * 16;
-        int from = max(int(row - piece), 0), to = min(int(row + columns - piece), 16);
-        if (piece < image || piece + 16 > end) { // partly outside the image
-            for (int k = from; k < to; ++k) atomicAdd(mine.bin(piece[k]), 1);
-            continue;
-        }
-        uint4 v = *reinterpret_cast<const uint4 *>(piece);
-        const unsigned words[] = {v.x, v.y, v.z, v.w};
-        for (int k = 0; k < 16; ++k)
-            if (k >= from && k < to) atomicAdd(mine.bin(words[k / 4] >> k % 4 * 8 & 255), 1);
-    }
-    unsigned *of_tile = bins + size_t(blockIdx.x) * 256;
-    mine.add_up(256, [&](int b, unsigned sum) {
-        if (gridDim.y == 1)
-            of_tile[b] = sum;
-        else if (sum > 0)
-            atomicAdd(&of_tile[b], sum);
-    });
-}
-
-void histogram_tiles(const unsigned char *image, int width, int height, int tile, unsigned *bins)
-{
-    if (width == 0 || height == 0) return;
-    int across = (width - 1) / tile + 1, tiles = ((height - 1) / tile + 1) * across;
-    int blocks_wanted = 16 * multiprocessors();
-    int shares = std::clamp(blocks_wanted / tiles, 1, std::min(tile, height));
-    if (shares > 1)
-        check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * 256 * tiles), "clearing the bins");
-    count_tiles<<<dim3(tiles, shares), tile_threads>>>(image, width, height, tile, across, bins);
-    check_launch("count_tiles");
-}
-
-struct range {
-    float low, high, width;
-    __device__ bool holds(float x) const { return x >= low && x < high; } // not so NaN
-    __device__ int bin(float x) const
-    {
-        int b = (x - low) / width;
-        return x < low + b * width ? b - 1 : b; // the difference was rounded up to the next bound
-    }
-};
-
-constexpr int max_counters = 256 * 32; // of a block
-
-static __global__ void count_range(const float *in, int n, rows_of r, range all, int bin_count,
-                                   int columns, unsigned *bins)
-{
-    __shared__ unsigned counts[max_counters];
-    columns_of mine{counts, columns};
-    mine.clear(bin_count);
-    auto count = [&](float x) {
-        if (all.holds(x)) atomicAdd(mine.bin(all.bin(x)), 1);
-    };
-    auto count_four = [&](float4 v) {
-        for (float x : {v.x, v.y, v.z, v.w}) count(x);
-    };
-    for_each_of_mine<float4>(in, n, r, count_four, count);
-    mine.add_up(bin_count, [&](int b, unsigned sum) {
-        if (sum > 0) atomicAdd(&bins[b], sum);
-    });
-}
-
-void histogram_range(const float *in, int n, float low, float high, int bin_count, unsigned *bins)
-{
-    check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * bin_count), "clearing the bins");
-    if (n == 0) return;
-    rows_of r(in, n);
-    int columns = 32;
-    while (columns * bin_count > max_counters) columns /= 2;
-    size_t useful = r.rows / (block_size / 32) + 1;
-    int blocks = std::min<size_t>(resident_blocks(count_range, block_size), useful);
-    range all{low, high, (high - low) / bin_count};
-    count_range<<<blocks, block_size>>>(in, n, r, all, bin_count, columns, bins);
-    check_launch("count_range");
 }

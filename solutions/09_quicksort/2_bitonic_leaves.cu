@@ -1,7 +1,10 @@
-// Lab 09, rung 2: a part that fits shared memory is sorted there, by all threads of its block.
+// Lab 09, rung 2: a kernel a part, as in naive, but all threads of a block split it, as in rung 1,
+// and sort a part that fits shared memory there.
 //
-// New: sort_block, a network of comparisons, in place of one thread's insertion sort. It works in
-// device memory too, and so also takes what could not be launched.
+// New: sort_block, a network of comparisons (Batcher 1968), in place of one thread's insertion
+// sort. It works in device memory too, and so also takes what could not be launched. Every second
+// key that equals the pivot goes to either side.
+// Unchanged: quicksort_recursive.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -85,7 +88,3 @@ void quicksort(unsigned *data, int n, void *scratch)
     sort_part<<<1, threads>>>(data, static_cast<unsigned *>(scratch), n, 0);
     check_launch("sort_part");
 }
-
-size_t quicksort_recursive_scratch(int n) { return quicksort_scratch(n); }
-
-void quicksort_recursive(unsigned *data, int n, void *scratch) { quicksort(data, n, scratch); }

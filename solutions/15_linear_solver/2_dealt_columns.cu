@@ -1,16 +1,14 @@
-// Lab 15, rung 2: columns are dealt out to all devices, and to all ranks.
+// Lab 15, rung 2: columns are dealt out to all devices.
 //
 // New: a stream per member, in which one device waits for another without a wait of the host; each
 // member updates its own columns, and the owner of a column sends its multipliers to the others.
+// Unchanged: eliminate_ranks.
 #include "../check.hpp"
 #include "../devices.hpp"
 #include "lab.hpp"
 
-#include <cuda_runtime.h>
-#ifdef WITH_MPI
-#include <mpi.h>
-#endif
 #include <algorithm>
+#include <cuda_runtime.h>
 #include <vector>
 
 using std::size_t;
@@ -201,84 +199,3 @@ int eliminate_one(const double *augmented_host, int n, double *x_host)
 {
     return eliminate(augmented_host, n, x_host, 1);
 }
-
-#ifdef WITH_MPI
-// All columns in host memory of rank 0: first those of rank 0, one after the other, n numbers each,
-// then those of rank 1, and so on.
-struct dealt_columns {
-    int n, ranks;
-    std::vector<int> counts, starts; // how many numbers, and where they start
-    std::vector<double> numbers;
-    dealt_columns(int n, int ranks) : n(n), ranks(ranks)
-    {
-        for (int k = 0; k < ranks; ++k) {
-            starts.push_back(k == 0 ? 0 : starts[k - 1] + counts[k - 1]);
-            counts.push_back(deal{n, ranks, k, nullptr}.own_before(n + 1) * n);
-        }
-    }
-    double *column(int j) { return numbers.data() + starts[j % ranks] + size_t(j / ranks) * n; }
-    void take(const double *augmented_host)
-    {
-        numbers.resize(size_t(n) * (n + 1));
-        for (int j = 0; j <= n; ++j)
-            for (int i = 0; i < n; ++i) column(j)[i] = augmented_host[size_t(i) * (n + 1) + j];
-    }
-};
-
-// Computes the unknowns, from the last to the first. Returns nonzero if a column has no pivot.
-static int substitute_back(dealt_columns &all, double *x_host)
-{
-    int singular = 0;
-    double *y = all.column(all.n);
-    for (int k = all.n - 1; k >= 0; --k) {
-        const double *column = all.column(k);
-        singular |= column[k] == 0;
-        x_host[k] = y[k] / column[k];
-        for (int i = 0; i < k; ++i) y[i] -= column[i] * x_host[k];
-    }
-    return singular;
-}
-
-static void copy_numbers(double *to, const double *from, size_t n)
-{
-    check(cudaMemcpy(to, from, sizeof(double) * n, cudaMemcpyDefault), "cudaMemcpy");
-}
-
-// Columns are dealt out to ranks as eliminate deals them out to devices.
-int eliminate_ranks(const double *augmented_host, int n, double *x_host)
-{
-    int ranks, rank;
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    dealt_columns all(n, ranks);
-    if (rank == 0) all.take(augmented_host);
-    std::vector<double> own(all.counts[rank]);
-    MPI_Scatterv(all.numbers.data(), all.counts.data(), all.starts.data(), MPI_DOUBLE, own.data(),
-                 all.counts[rank], MPI_DOUBLE, 0, MPI_COMM_WORLD);
-
-    array<double> columns(own.size()), message(n + 1);
-    std::vector<double> travelling(n + 1);
-    copy_numbers(columns.at, own.data(), own.size());
-    deal d{n, ranks, rank, columns.at};
-    for (int j = 0; j < n; ++j) {
-        if (rank == j % ranks) {
-            pick_pivot<<<1, block_size>>>(d.own(j / ranks), n, j, message.at);
-            copy_numbers(travelling.data(), message.at, n + 1);
-        }
-        MPI_Bcast(travelling.data(), n + 1, MPI_DOUBLE, j % ranks, MPI_COMM_WORLD);
-        if (rank != j % ranks) copy_numbers(message.at, travelling.data(), n + 1);
-        int i = d.own_before(j + 1), left = d.own_before(n + 1) - i;
-        if (left > 0) update_columns<<<left, block_size>>>(d, j, i, message.at);
-        check_launch("a launch of eliminate_ranks");
-    }
-    copy_numbers(own.data(), columns.at, own.size());
-    MPI_Gatherv(own.data(), all.counts[rank], MPI_DOUBLE, all.numbers.data(), all.counts.data(),
-                all.starts.data(), MPI_DOUBLE, 0, MPI_COMM_WORLD);
-
-    int singular = rank == 0 ? substitute_back(all, x_host) : 0;
-    MPI_Bcast(&singular, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return singular;
-}
-#else
-int eliminate_ranks(const double *, int, double *) { return -1; }
-#endif
