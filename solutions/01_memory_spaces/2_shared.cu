@@ -1,8 +1,7 @@
 // Lab 01, rung 2: shared memory.
 //
-// New: `table`, in which each lane of a walk reads an address of its own; `before`, by which the
-// threads of a block exchange what they have read, with a barrier between.
-// Unchanged: device_facts, add_to_global, polynomial, small_sort.
+// New: `table`, in which each lane of a walk reads an address of its own.
+// Unchanged: device_facts, reverse_blocks, add_to_global, polynomial, small_sort.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -33,28 +32,4 @@ void follow(const unsigned char *start, const unsigned char *next_host, unsigned
     check(cudaMemcpyToSymbol(next_state, next_host, 256), "cudaMemcpyToSymbol");
     walk<<<blocks_for(n), block_size>>>(start, out, n, steps);
     check_launch("walk");
-}
-
-constexpr int most_of_a_piece = 1024;
-
-// A block has `span` elements, which are whole pieces, but for the last.
-static __global__ void reverse_pieces(float *data, int n, int block, int span)
-{
-    __shared__ float before[most_of_a_piece];
-    data += blockIdx.x * span;
-    int count = min(span, n - static_cast<int>(blockIdx.x) * span);
-    for (int i = threadIdx.x; i < count; i += block_size) before[i] = data[i];
-    __syncthreads(); // others read what this thread is about to overwrite
-    for (int i = threadIdx.x; i < count; i += block_size) {
-        int piece = i / block * block, length = min(block, count - piece);
-        data[i] = before[piece + length - 1 - (i - piece)];
-    }
-}
-
-void reverse_blocks(float *data, int n, int block)
-{
-    if (n == 0) return;
-    int span = most_of_a_piece / block * block;
-    reverse_pieces<<<(n + span - 1) / span, block_size>>>(data, n, block, span);
-    check_launch("reverse_pieces");
 }

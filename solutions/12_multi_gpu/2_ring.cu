@@ -2,8 +2,8 @@
 // 2009).
 //
 // New: a stream per member, in which one device waits for another without a wait of the host;
-// broadcast's chain and all_reduce's ring; one host thread per device for images.
-// Unchanged: peer_table.
+// broadcast's chain and all_reduce's ring.
+// Unchanged: peer_table, merge_images.
 #include "../check.hpp"
 #include "../devices.hpp"
 #include "lab.hpp"
@@ -88,36 +88,4 @@ void all_reduce(float *const *buffers, int n, int devices)
         }
     }
     finish(streams);
-}
-
-static __global__ void merge(const unsigned char *first, const unsigned char *second,
-                             unsigned char *out, int n)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i < n) out[i] = (3 * first[i] + second[i] + 2) / 4;
-}
-
-// Merges n pixels on the current device.
-static void merge_pixels(const unsigned char *first_host, const unsigned char *second_host,
-                         unsigned char *out_host, int n)
-{
-    if (n == 0) return;
-    array<unsigned char> first(n), second(n);
-    check(cudaMemcpy(first.at, first_host, n, cudaMemcpyHostToDevice), "cudaMemcpy");
-    check(cudaMemcpy(second.at, second_host, n, cudaMemcpyHostToDevice), "cudaMemcpy");
-    merge<<<blocks_for(n), block_size>>>(first.at, second.at, first.at, n);
-    check_launch("merge");
-    check(cudaMemcpy(out_host, first.at, n, cudaMemcpyDeviceToHost), "cudaMemcpy");
-}
-
-void merge_images(const unsigned char *first_host, const unsigned char *second_host,
-                  unsigned char *out_host, int width, int height, int count, int devices)
-{
-    thread_each(devices, [&](int k) {
-        use(k);
-        size_t image = size_t(width) * height;
-        size_t first = image * (size_t(count) * k / devices);
-        size_t last = image * (size_t(count) * (k + 1) / devices);
-        merge_pixels(first_host + first, second_host + first, out_host + first, int(last - first));
-    });
 }

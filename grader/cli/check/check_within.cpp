@@ -54,17 +54,22 @@ std::string files_of_lab(const toolchain &t, const lab &l)
 }
 
 // Returns the contract and the text of the submission's file, and before a rung's those of the
-// rungs below it, from which it has functions; naive's is among the files of the lab. The functions
-// of devices.hpp are a submission's own, as are those that it defines; check.hpp decides no
-// verdict.
+// rungs below it, from which it has functions, and the headers beside them; naive's is among the
+// files of the lab. The functions of devices.hpp are a submission's own, as are those that it
+// defines; check.hpp decides no verdict.
 std::string sources_of(const toolchain &t, const lab &l, const check_task &work)
 {
     std::string text = grading::bare_code(read_text(t.header(l)));
-    if (work.as == check_role::rung)
+    if (work.as == check_role::rung) {
+        std::set<fs::path> below;
+        for (const auto &e : fs::directory_iterator(fs::path(work.what.source).parent_path()))
+            if (e.path().extension() == ".hpp") below.insert(e.path());
         for (const std::string &name : l.rungs) {
             if (name == work.what.name) break;
-            text += grading::bare_code(read_text(t.source(l, name)));
+            below.insert(t.source(l, name));
         }
+        for (const fs::path &file : below) text += grading::bare_code(read_text(file.string()));
+    }
     const std::string source = read_text(work.what.source);
     text += grading::bare_code(source);
     if (source.find("\"../devices.hpp\"") != source.npos)
