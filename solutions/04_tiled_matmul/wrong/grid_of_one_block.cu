@@ -1,4 +1,4 @@
-// Fails: matmul_square: one tile | PARTIALLY_WRITTEN | 256 threads in 1 block ran, and each wrote one
+// Fails: matmul_square: one tile | PARTIALLY_WRITTEN | 256 threads in 1 block ran, and as many elements were written
 // On gpu: matmul_square: one tile | PARTIALLY_WRITTEN | never written
 // The launch has one block, whatever the size of the matrix.
 #include "lab.hpp"
