@@ -41,8 +41,10 @@ void expect_nothing_kept(const char *function, const std::function<void()> &call
 void expect_handles_destroyed(const char *function, const std::function<void()> &call,
                               const std::string &hint);
 
-// Returns the bytes that copies of the last CALL brought from the host to devices.
+// Returns the bytes that copies of the last CALL brought from the host to devices, and back. Only
+// on the simulator.
 std::uint64_t copied_to_devices();
+std::uint64_t copied_from_devices();
 
 // Ends the case if `function` asks for less scratch for more elements, or for more than any device
 // has. Tests the largest sizes that the contract allows, for which there is no memory here.

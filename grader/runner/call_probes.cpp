@@ -119,6 +119,12 @@ std::uint64_t copied_to_devices()
     return counts_of_last_call().copied_in_bytes;
 }
 
+std::uint64_t copied_from_devices()
+{
+    require_simulator();
+    return counts_of_last_call().copied_out_bytes;
+}
+
 void expect_scratch_for_many(const char *function,
                              const std::function<std::vector<argument>(int n)> &arguments)
 {

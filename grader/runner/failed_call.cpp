@@ -32,7 +32,7 @@ blame blame_of(std::string_view line, wrong_pointer pointer)
 {
     constexpr std::string_view call = "cudaMemcpy(";
     const std::size_t open = line.find(call), comma = line.find(',', open);
-    if (pointer == wrong_pointer::none || open == line.npos || comma == line.npos ||
+    if (pointer < wrong_pointer::destination_on_host || open == line.npos || comma == line.npos ||
         line.find("cudaMemcpy", comma) == line.npos)
         return blame::possible;
     const bool on_host =
@@ -97,6 +97,12 @@ std::string sentence_of(const failed_call &f, std::string_view source, std::stri
 
 std::string hint_of(const failed_call &f)
 {
+    if (f.pointer == wrong_pointer::null)
+        return "A pointer is null, or has no value, until memory is allocated for it: "
+               "cudaMalloc(&x, bytes) stores the address of device memory in x, and comes first.";
+    if (f.pointer == wrong_pointer::device_variable)
+        return "cudaMemcpyToSymbol(variable, from, bytes) copies into a variable in device memory, "
+               "cudaMemcpyFromSymbol(to, variable, bytes) out of it: by its name, without &.";
     if (f.pointer != wrong_pointer::none && (f.name == "cudaMemcpy" || f.name == "cudaMemcpyAsync"))
         return "The arguments are (to, from, bytes, direction): the target comes first. "
                "cudaMemcpyHostToDevice copies to the device, cudaMemcpyDeviceToHost back from it. "

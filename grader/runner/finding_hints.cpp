@@ -250,6 +250,10 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
         return "Is it freed only after this use? A copy that a stream still has to do is a use, "
                "too: wait for the stream before you free. Or is the address kept from an earlier "
                "call?";
+    if (f.host_call && place_of(f) == location::across_end && f.array_bytes == sizeof(void *) &&
+        !f.array[0])
+        return "8 bytes are the size of a pointer: sizeof(x) of a pointer x. cudaMalloc needs the "
+               "number of elements times the size of one, n * sizeof(float).";
     if (f.host_call && place_of(f) == location::across_end)
         return "Is the size that of this call's array, in bytes? The last piece may be shorter "
                "than the others.";

@@ -272,19 +272,21 @@ void require_answer(const answer &a, const std::string &doing)
     case worker_exit::answered:
         break;
     case worker_exit::crashed:
-        end_case(verdict::CRASH,
-                 fmt::format("{} was ended by {} ({}) while {}.{}", process_name(a),
-                             sigabbrev_np(a.status) ? "SIG" + std::string(sigabbrev_np(a.status))
-                                                    : "signal " + std::to_string(a.status),
-                             strsignal(a.status), doing, current_case().before_crash.message),
-                 !current_case().before_crash.message.empty() ? current_case().before_crash.hint
-                 : a.status == SIGFPE                         ? division_hint()
-                 : a.status != SIGSEGV                        ? ""
-                 : current_case().ranks
-                     ? "Does host code follow a device pointer, or a null one? MPI is host code, "
-                       "too: what it sends from, and receives into, is memory of the host, unless "
-                       "device_buffers_work()."
-                     : "Does host code follow a device pointer, or a null one?");
+        end_case(
+            verdict::CRASH,
+            fmt::format("{} was ended by {} ({}) while {}.{}", process_name(a),
+                        sigabbrev_np(a.status) ? "SIG" + std::string(sigabbrev_np(a.status))
+                                               : "signal " + std::to_string(a.status),
+                        strsignal(a.status), doing, current_case().before_crash.message),
+            !current_case().before_crash.message.empty() ? current_case().before_crash.hint
+            : a.status == SIGFPE                         ? division_hint()
+            : a.status != SIGSEGV                        ? ""
+            : current_case().ranks
+                ? "Does host code follow a device pointer, or a null one? MPI is host code, "
+                  "too: what it sends from, and receives into, is memory of the host, unless "
+                  "device_buffers_work()."
+                : "Does host code follow a device pointer, or a null one? Host code cannot reach "
+                  "device memory: a kernel can, or copy the array first.");
     case worker_exit::exited:
         if (a.value.text[0])
             end_case(verdict::CRASH,

@@ -61,7 +61,8 @@ inline constexpr const char *shared_elements =
 inline constexpr const char *both_coordinates =
     "Which x and y has this thread? If x is not below width, or y not below height, it "
     "has no pixel and must do nothing. If both are, look at the column that it stores "
-    "to: the pixel of column 0 goes to column width - 1, not to width.";
+    "to: the pixel of column 0 goes to column width - 1, not to width. Row y begins at element y * "
+    "width, and the column is added.";
 inline constexpr const char *copies =
     "Are both arrays copied to the device before the launch, and all of them? "
     "cudaMemcpy counts bytes: n * sizeof(float).";
@@ -74,19 +75,22 @@ inline constexpr const char *copy_back =
     "A kernel ran, and its result lies in device memory. cudaMemcpy with "
     "cudaMemcpyDeviceToHost copies it to y_host; its first argument is the target, "
     "and it counts bytes.";
+inline constexpr const char *another_array_back =
+    "An array was copied back that the kernel has not changed. The kernel stores to y, the third "
+    "argument of saxpy: is that the array that you copy back?";
 inline constexpr const char *free_both =
     "Call cudaFree for each pointer that cudaMalloc gave you, at the end of the "
     "function.";
 inline constexpr const char *clear_the_error =
     "The launch was refused, as it should be. But its error is still in the runtime, where a later "
     "check finds it and blames another kernel. cudaGetLastError(), called after the launch, "
-    "returns the error and clears it; cudaPeekAtLastError() only looks, and "
-    "cudaDeviceSynchronize() does not report a refused launch.";
+    "returns the error and clears it; cudaPeekAtLastError() only looks, check_launch() throws "
+    "instead of returning it, and a call that waits for the device does not report it.";
 inline constexpr const char *first_error_after =
     "A block has 1 to 1024 threads, and their number is the second one between <<< and >>>. Is the "
     "error what the first cudaGetLastError() after the launch "
     "returned? Before the launch there is no error yet; that call clears it, so that a second one "
-    "returns 0; and cudaDeviceSynchronize() does not report it.";
+    "returns 0; and a call that waits for the device does not report it.";
 inline constexpr const char *last_difference =
     "Which is the last i for which in[i + 1] and out[i] exist? Change the condition "
     "so that no larger one gets through.";
@@ -98,7 +102,8 @@ inline constexpr const char *wait_before_each_step =
     "Each step uses what other threads have stored: the first one the elements, each later one "
     "the sums of the step before. So all threads of the block must wait at a barrier before each "
     "step, also before the first. Where many threads add to the same element, no barrier helps: "
-    "let each add to an element of its own.";
+    "let each add to an element of its own. The thread that adds last, thread 0, has the block's "
+    "sum and stores it; another one would have to wait once more.";
 inline constexpr const char *one_sum_per_block =
     "Each block stores one sum, out[blockIdx.x], when it is complete, and one thread alone does "
     "that. Until then the threads add up in shared memory.";

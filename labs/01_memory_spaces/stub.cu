@@ -17,8 +17,8 @@ void device_facts(device_facts_t *out_host)
 {
     cudaDeviceProp device{};
     // TODO 1 (device_facts): Every member of *out_host must hold the values that
-    // cudaGetDeviceCount returns, and cudaGetDeviceProperties for the device
-    // that cudaGetDevice names.
+    // cudaGetDeviceCount stores at the address that it is given, and
+    // cudaGetDeviceProperties for the device that cudaGetDevice names.
 }
 
 // A variable in device memory, as long as the program runs; every kernel of this

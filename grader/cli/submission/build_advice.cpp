@@ -101,7 +101,8 @@ standard_header header_of(const std::string &name)
         {"cstring", " strcpy strncpy strlen strcmp memcpy memset memmove ", true},
         {"cstdio", " printf snprintf puts ", true},
         {"algorithm", " min max swap sort copy fill reverse "},
-        {"vector", " vector "}};
+        {"vector", " vector "},
+        {"iostream", " cout cerr endl "}};
     for (const standard_header &header : headers)
         if (header.declares.find(" " + name + " ") != header.declares.npos) return header;
     return {};
@@ -131,6 +132,7 @@ std::string about_call(const compile_error &e)
                "other at __syncthreads()";
     if (name.starts_with("cuda") || name == "check" || name == "check_launch")
         return fmt::format("{} is a call for the host: it cannot stand in a kernel", name);
+    if (name == "basic_ostream") return "kernels have no std::cout: printf works there";
     if (name == "min" || name == "max")
         return fmt::format("write {0} without std:: in code for the device: CUDA has its own {0}",
                            name);
@@ -174,7 +176,7 @@ std::string_view taken_by(std::string_view name)
                           "there, and returns an error code"},
         {"cudaGetDeviceProperties",
          "cudaGetDeviceProperties(&properties, device) takes the address of a cudaDeviceProp and "
-         "the number of a device, and returns an error code"},
+         "the number of a device, in this order, and returns an error code"},
         {"cudaMemcpy", "cudaMemcpy takes (to, from, bytes, direction)"},
         {"cudaFree", "cudaFree takes the pointer that cudaMalloc stored"}};
     for (const auto &[function, takes] : all)
@@ -276,7 +278,10 @@ std::string build_advice(const std::string &said)
     if (e.says("namespace \"std\" has no member"))
         if (const standard_header header = header_of(between(e.said, "member \"", "\""));
             !header.name.empty())
-            return fmt::format("#include <{}>", header.name);
+            return header.name == "iostream"
+                       ? "kernels have no std::cout: printf works there; host code needs "
+                         "#include <iostream>"
+                       : fmt::format("#include <{}>", header.name);
     if (e.says("must have pointer-to-object type") && e.source.find("][") != e.source.npos)
         return "this array has one index: column x of row y is element [y * width + x]";
     if (e.says("expected a \";\"")) return "a semicolon is missing before this place";

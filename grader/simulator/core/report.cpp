@@ -187,6 +187,10 @@ void describe_shared(const context &c, finding &f, std::uint64_t address)
               : below                ? location::shared_below
                                      : location::shared_past_end;
     if (at >= c.shared_bytes) {
+        if (f.place == location::shared_past_end && p.shared_offsets.size() == 1) {
+            f.array = variable_name(p.shared_offsets.begin()->first);
+            f.distance = at - p.shared_offsets.begin()->second;
+        }
         if (p.has_dynamic_shared)
             f.where += ": the launch's third parameter asks for " +
                        bytes_text(c.shared_bytes - std::min(c.shared_bytes, p.dynamic_offset));

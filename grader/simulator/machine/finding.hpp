@@ -60,9 +60,11 @@ enum class location : std::uint8_t {
 // The barrier or fence that is missing between the two accesses of a race.
 enum class missing_order : std::uint8_t { other, warp_barrier, fence };
 
-// The pointer of a refused copy that contradicts its direction, and where it leads.
+// The pointer for which a copy was refused, and where it leads, if not where the direction says.
 enum class wrong_pointer : std::uint8_t {
     none,
+    null,
+    device_variable, // the host's name of one
     destination_on_host,
     destination_on_device,
     source_on_host,

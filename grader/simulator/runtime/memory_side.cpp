@@ -17,7 +17,8 @@ cudaError_t refuse_host_pointer(const char *function, const void *p, bool write,
     if (is_symbol(p))
         return fail_because(cudaErrorInvalidValue,
                             its + "the host's name of a variable in device memory, which "
-                                  "cudaMemcpyToSymbol and cudaMemcpyFromSymbol copy");
+                                  "cudaMemcpyToSymbol and cudaMemcpyFromSymbol copy",
+                            wrong_pointer::device_variable);
     if (!std::string_view(function).starts_with("cudaMemcpy"))
         return fail_because(cudaErrorInvalidValue,
                             its + "host memory, where device memory is needed");
@@ -79,7 +80,7 @@ cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes,
                     expected_side expected, bool write, side &out)
 {
     const std::string its = write ? "its destination is " : "its source is ";
-    if (!p) return fail_because(cudaErrorInvalidValue, its + "a null pointer");
+    if (!p) return fail_because(cudaErrorInvalidValue, its + "a null pointer", wrong_pointer::null);
     memory &m = memory::instance();
     const address at = as_address(p);
     if (!m.contains(at)) {

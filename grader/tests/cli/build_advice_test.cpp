@@ -64,6 +64,12 @@ TEST_CASE("a call from the wrong side says which side it is for")
         reported("calling a __host__ function(\"cudaDeviceSynchronize\") from a __global__ "
                  "function(\"k\") is not allowed"),
         "wait for each other at __syncthreads()");
+    check_advice(reported("calling a __host__ function(\"std::basic_ostream<char, "
+                          "std::char_traits<char> >::operator <<(int)\") from a __global__ "
+                          "function(\"k\") is not allowed"),
+                 "printf works there");
+    check_advice(reported("namespace \"std\" has no member \"cout\"", "std::cout << i;", "cout"),
+                 "kernels have no std::cout");
     check_advice(reported("calling a __device__ function(\"__syncthreads\") from a __host__ "
                           "function(\"f\") is not allowed"),
                  "__syncthreads runs on the device: call it in a kernel");
