@@ -16,7 +16,6 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
-#include <ranges>
 #include <string>
 #include <string_view>
 
@@ -75,19 +74,22 @@ std::string as_sentence(std::string text)
 // Where the access went: in shared memory the element, if the source tells how large it is.
 std::string place_in_words(const simulator_finding &f)
 {
+    const bool past_end = place_of(f) == simulator::location::shared_past_end;
     // Where it goes on to say how many bytes are written, it stays in bytes.
-    if (place_of(f) != simulator::location::shared || !f.array[0] ||
-        !std::string_view(f.where).ends_with(')'))
+    if (!f.array[0] || !(past_end || (place_of(f) == simulator::location::shared &&
+                                      std::string_view(f.where).ends_with(')'))))
         return f.where;
     const array_shape shape = shared_array_shape(submission_source(), f.array);
     if (shape.element_bytes == 0) return f.where;
     auto rest = f.distance / shape.element_bytes;
     std::string indices;
-    for (const std::size_t extent : shape.inner_extents | std::views::reverse) {
-        indices.insert(0, fmt::format("[{}]", rest % extent));
-        rest /= extent;
+    for (auto extent = shape.inner_extents.rbegin(); extent != shape.inner_extents.rend();
+         ++extent) {
+        indices.insert(0, fmt::format("[{}]", rest % *extent));
+        rest /= *extent;
     }
-    return fmt::format("`{}[{}]{}` in shared memory", f.array, rest, indices);
+    return fmt::format("`{}[{}]{}`{} shared memory", f.array, rest, indices,
+                       past_end ? ", past the end of the array in" : " in");
 }
 
 // As a launch has it: 4, or (16, 8).
@@ -125,7 +127,7 @@ std::string sentence(const simulator_finding &f)
     s += fmt::format(" Block ({}, {}, {}), thread ({}, {}, {})", f.block[0], f.block[1], f.block[2],
                      f.thread[0], f.thread[1], f.thread[2]);
     if (f.threads > 1) s += fmt::format(" and {} more", f.threads - 1);
-    if (f.grid_size[0] > 0)
+    if (f.grid_size[0] > 0 && kind != unsupported)
         s += fmt::format("; launched with <<<{}, {}>>>", extent_in_words(f.grid_size),
                          extent_in_words(f.block_size));
     s += ".";

@@ -1,4 +1,4 @@
-// Fails: reverse_blocks: a few pieces | RACE | __syncthreads() is missing between the store
+// Fails: reverse_blocks: a shorter piece at the end | RACE | __syncthreads() is missing between the store
 // On gpu: may pass - a warp that is fast enough has written before another reads
 // Only the lanes of a warp wait for each other, and pieces are longer.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: all_reduce: no access to each other | OUT_OF_BOUNDS | still have this copy to do
+// Fails: all_reduce: no access to each other | OUT_OF_BOUNDS | that a stream still has to do is a use
 // On gpu: may pass - cudaFree may wait by itself
 // The memory for what arrives is freed before the streams have ended.
 #include "../check.hpp"
