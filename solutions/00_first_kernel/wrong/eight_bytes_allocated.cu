@@ -1,4 +1,4 @@
-// Fails: saxpy_host: 1000 elements | OUT_OF_BOUNDS | are the size of a pointer
+// Fails: saxpy_host: 1000 elements | CUDA_ERROR | are the size of a pointer
 // On gpu: may pass - a device gives more than 8 bytes
 // The size of a pointer is allocated, not that of the array.
 #include "../check.hpp"

@@ -1,4 +1,4 @@
-// Fails: block_sums: one block and many | CUDA_ERROR | `partial[256]`, past the end of the array
+// Fails: block_sums: one block and many | OUT_OF_BOUNDS | `partial[256]`, past the end of the array
 // On gpu: may pass - shared memory of a block may be larger than the array
 // The first step adds elements that the array does not have.
 #include "lab.hpp"
