@@ -202,8 +202,8 @@ std::string race_hint(const simulator_finding &f)
                     : "It is __syncthreads(), also before a loop's next turn writes them again.") +
                " If the two should not use the same element, print both indices.";
     }
-    if (f.write && in_shared(f) && one_reads(f) && !f.overwrites && !f.other_grid && f.line > 0 &&
-        f.earlier_line > 0)
+    const bool lines_known = in_shared(f) && f.line > 0 && f.earlier_line > 0;
+    if (lines_known && f.write && one_reads(f) && !f.overwrites)
         return fmt::format("A thread reads at line {} what another one stores only afterwards, "
                            "here: __syncthreads() is missing between the store and that read. If "
                            "the two should not use the same element, print both indices.",
@@ -215,9 +215,8 @@ std::string race_hint(const simulator_finding &f)
             "common, let one thread store it; if both add to it, atomicAdd does so "
             "atomically.",
             f.thread[1] > 0 ? " Is a row's number multiplied by the number of columns?" : "");
-    const bool reads_what_was_stored = !f.write && f.earlier_wrote && in_shared(f) &&
-                                       !f.other_grid && f.line > 0 && f.earlier_line > 0 &&
-                                       f.earlier_line != f.line;
+    const bool reads_what_was_stored =
+        lines_known && !f.write && f.earlier_wrote && f.earlier_line != f.line;
     std::string hint =
         reads_what_was_stored
             ? fmt::format("If this line should read what line {} stored, __syncthreads() is "
@@ -250,13 +249,13 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
         return "Is it freed only after this use? A copy that a stream still has to do is a use, "
                "too: wait for the stream before you free. Or is the address kept from an earlier "
                "call?";
-    if (f.host_call && place_of(f) == location::across_end && f.array_bytes == sizeof(void *) &&
-        !f.array[0])
-        return "8 bytes are the size of a pointer: sizeof(x) of a pointer x. cudaMalloc needs the "
-               "number of elements times the size of one, n * sizeof(float).";
     if (f.host_call && place_of(f) == location::across_end)
-        return "Is the size that of this call's array, in bytes? The last piece may be shorter "
-               "than the others.";
+        return f.array_bytes == sizeof(void *) && !f.array[0]
+                   ? "8 bytes are the size of a pointer: sizeof(x) of a pointer x. cudaMalloc "
+                     "needs "
+                     "the number of elements times the size of one, n * sizeof(float)."
+                   : "Is the size that of this call's array, in bytes? The last piece may be "
+                     "shorter than the others.";
     if (f.host_call && f.where[0])
         return "Does the pointer belong to the array that is meant, is it freed only once and "
                "after its last use, and does the size count bytes?";
@@ -311,7 +310,7 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
                    "how far the loop or the test lets it go, and store 0 where there is no input, "
                    "beyond an edge, if zeros are meant. Or nobody should read them: look at the "
                    "index here.";
-        if (place_of(f) == simulator::location::local)
+        if (place_of(f) == location::local)
             return "This array is the thread's own, and the thread has not stored what it reads. "
                    "If all threads of the block should use one array, __shared__ is missing before "
                    "its type; else store the element first.";
