@@ -114,7 +114,11 @@ grading_request parse_request(const std::string &text)
     grading_request r;
     run_options &o = r.options;
     const std::string backend = f.take_word("backend", {"sim", "gpu"});
-    f.take_program("worker", o.worker);
+    f.take("worker_lock", o.worker_lock);
+    if (o.worker_lock.empty())
+        f.take_program("worker", o.worker);
+    else // it may not be there yet
+        f.take("worker", o.worker);
     f.take_program("naive", o.naive);
     f.take_program("library", o.library);
     f.take_program("mpirun", o.mpirun);

@@ -4,13 +4,18 @@
 #include "api/inputs.hpp"
 #include "case_record.hpp"
 #include "case_run.hpp"
+#include "process/descriptor.hpp"
 #include "text/verdict.hpp"
 
 #include <fmt/format.h>
 
+#include <sys/file.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -84,6 +89,19 @@ worker &started_step(worker &w, std::size_t step)
     return started(w, s.worker, options().sandbox && s.sandbox);
 }
 
+// Waits for the submission's program. If it was refused, nothing is left to do: ends this process,
+// and with it those that it has started.
+void wait_for_program()
+{
+    const std::string lock = std::exchange(options().worker_lock, "");
+    if (lock.empty()) return;
+    const owned_fd file(open(lock.c_str(), O_RDWR | O_CLOEXEC));
+    if (file.get() < 0) throw_errno("opening the lock of the submission's program");
+    while (flock(file.get(), LOCK_SH) != 0)
+        if (errno != EINTR) throw_errno("waiting for the submission's program");
+    if (!std::filesystem::exists(options().worker)) std::_Exit(1);
+}
+
 } // namespace
 
 shared_memory &inputs()
@@ -101,6 +119,7 @@ bool holds_inputs(std::uint64_t claim) { return claim == of_run.claims; }
 
 worker &submission_worker()
 {
+    wait_for_program();
     const int ranks = current_case().ranks;
     if (ranks == 0 && of_run.step) return started_step(of_run.submission, *of_run.step);
     if (ranks == 0) return started(of_run.submission, options().worker);

@@ -40,6 +40,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr double min_run_ms = 0.3;
+constexpr const char *loading = "handing over the arguments";
 constexpr std::size_t graded_sets = 3;
 constexpr std::uint64_t device_budget = std::uint64_t{16} << 30; // for all sets in all workers
 
@@ -99,17 +100,21 @@ public:
         verified_[index(implementation::submission)] = false;
         stopwatch watch(prepare_s_);
         if (prepared_ > 0 && !others_stay) restart_workers();
-        // Workers start beside each other. The submission's learns the size of the L2.
+        // Workers start beside each other, and trusted ones load while the submission's program may
+        // still be compiled. Its worker learns the size of the L2.
         const std::vector<implementation> all =
             others_stay ? std::vector{implementation::submission} : implementations();
-        std::vector<answer> started(all.size());
-        in_parallel(all.size(), [&](std::size_t k) {
-            started[k] = ask(all[k], request{.what = command::facts});
-        });
-        for (std::size_t k = 0; k < all.size(); ++k)
-            require(all[k], started[k], "asking for the device's properties");
-        if (!others_stay) roofline_.load();
-        load(all, 0, sets_.size());
+        constexpr const char *starting = "asking for the device's properties";
+        const request facts{.what = command::facts};
+        std::future<answer> submission =
+            std::async(std::launch::async, [&] { return ask(implementation::submission, facts); });
+        if (!others_stay) {
+            ask_trusted(starting, [&](implementation who) { return ask(who, facts); });
+            roofline_.load();
+            load_trusted(0, sets_.size());
+        }
+        require(implementation::submission, submission.get(), starting);
+        load_submission(0, sets_.size());
         // All that takes long before the first time is done: the rest wants the machine alone.
         if (!alone_) prepare_s_ -= alone_.emplace().waited_s;
         // Raises the GPU's clocks. A shorter warm-up is enough for times that are only shown,
@@ -269,10 +274,25 @@ private:
         in_parallel(made.size(), [&](std::size_t i) { sets[old_size + i].fill_image(); });
     }
 
-    // Loads sets into workers. Stores go side by side in the output memory, as many as fit.
-    void load(const std::vector<implementation> &all, std::size_t from, std::size_t to)
+    static std::vector<implementation> trusted()
     {
-        std::uint64_t room = worker_of(implementation::submission).output().size();
+        std::vector<implementation> all = implementations();
+        std::erase(all, implementation::submission);
+        return all;
+    }
+    // Asks the trusted workers beside each other. Answers are judged in order.
+    template <class F> void ask_trusted(const char *doing, F question)
+    {
+        const std::vector<implementation> all = trusted();
+        std::vector<answer> answers(all.size());
+        in_parallel(all.size(), [&](std::size_t k) { answers[k] = question(all[k]); });
+        for (std::size_t k = 0; k < all.size(); ++k) require(all[k], answers[k], doing);
+    }
+
+    // Stores go side by side in the output memory, as many as fit.
+    void place_stores(std::size_t from, std::size_t to)
+    {
+        const std::uint64_t room = naive_worker().output().size(); // as large as any other's
         std::uint64_t each = 0;
         for (const std::deque<benchmark_set> *form : {&sets_, &for_naive_})
             for (const benchmark_set &s : *form) each = std::max(each, s.output_bytes());
@@ -286,24 +306,28 @@ private:
                 (*form)[i].store_at(each ? i % (room / each) * each : 0);
                 stores_end_ = std::max(stores_end_, (*form)[i].stored_at() + each);
             }
-        // Trusted workers load in parallel, the submission after them: if it allocates memory
-        // while it computes its scratch size, only its own load can fail. Answers are judged in
-        // order.
-        std::vector<answer> last(all.size());
-        in_parallel(all.size(), [&](std::size_t k) {
-            if (all[k] != implementation::submission) last[k] = load(all[k], from, to);
-        });
-        for (std::size_t k = 0; k < all.size() && from < to; ++k) {
-            if (all[k] == implementation::submission) last[k] = load(all[k], from, to);
-            if (all[k] == implementation::submission && lacks_device_memory(last[k])) {
-                submission_worker() = worker();
-                if (!lacks_device_memory(load(all[k], 0, to))) end_for_leak(function());
-                std::vector<request> same;
-                for (std::size_t i = 0; i < to; ++i) same.push_back(sets_of(all[k])[i].load());
-                require_memory_in_naive(std::move(same));
-            }
-            require(all[k], last[k], "handing over the arguments");
+    }
+    void load_trusted(std::size_t from, std::size_t to)
+    {
+        if (from >= to) return;
+        place_stores(from, to);
+        ask_trusted(loading, [&](implementation who) { return load(who, from, to); });
+    }
+    // Comes after load_trusted(): if the submission allocates memory while it computes its scratch
+    // size, only its own load can fail.
+    void load_submission(std::size_t from, std::size_t to)
+    {
+        if (from >= to) return;
+        constexpr implementation who = implementation::submission;
+        const answer last = load(who, from, to);
+        if (lacks_device_memory(last)) {
+            submission_worker() = worker();
+            if (!lacks_device_memory(load(who, 0, to))) end_for_leak(function());
+            std::vector<request> same;
+            for (std::size_t i = 0; i < to; ++i) same.push_back(sets_of(who)[i].load());
+            require_memory_in_naive(std::move(same));
         }
+        require(who, last, loading);
     }
     // Returns the last answer, or the first failure. All sets together have the time limit of one.
     answer load(implementation who, std::size_t from, std::size_t to)
@@ -374,7 +398,8 @@ private:
         }
         std::size_t old_size = sets_.size();
         add_sets(static_cast<std::size_t>(std::ranges::max(calls_)));
-        load(implementations(), old_size, sets_.size());
+        load_trusted(old_size, sets_.size());
+        load_submission(old_size, sets_.size());
     }
 
     timed_run run(implementation who, int calls)

@@ -5,7 +5,6 @@
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 
-#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -59,7 +58,9 @@ std::string messages_of(const graded &run)
 // A GPU's run that came to nothing is told, and costs the submission nothing.
 void tell_fault(graded &g, const graded &run)
 {
-    if (!run.from_grader && run.status == infrastructure) g.said += messages_of(run);
+    if (run.from_grader) return;
+    if (run.status == infrastructure) g.said += messages_of(run);
+    if (run.status == wrong_usage) g.said += run.said; // the simulator's took the same request
 }
 
 bool any_disagreement(const graded &a, const graded &b)
@@ -114,26 +115,29 @@ graded add_gpu(const toolchain &t, const lab &l, const subject &what,
 }
 
 graded grade_on_both(const toolchain &t, const lab &l, const subject &what,
-                     const prepared_grade &prepared, const grade_options &options,
-                     const grade_progress &progress)
+                     const grade_options &options, const grade_progress &progress)
 {
-    if (!prepared.workers.contains("sim")) // a library that only a GPU runs
-        return grade_prepared(t, l, what, prepared, on("gpu", options), progress);
-    if (!prepared.workers.contains("gpu"))
-        return grade_prepared(t, l, what, prepared, on("sim", options), progress);
+    prepared_grade prepared;
+    if (what.ours) {
+        prepared = prepare_grade(t, l, what, options);
+        for (const char *backend : {"sim", "gpu"}) // a library may run on one of them alone
+            if (prepared.workers.size() == 1 && prepared.workers.contains(backend))
+                return grade_prepared(t, l, what, prepared, on(backend, options), progress);
+    }
     common_progress both(progress);
     const scratch_folder scratch;
     grade_options on_gpu = on("gpu", options);
     on_gpu.clock_lock = scratch.path() + "/clock";
-    std::future<graded> gpu; // its destructor waits, so the lock must be released before
+    std::optional<early_grade> gpu; // its destructor waits, so the clock must be released before
     std::optional<file_lock> clock(std::in_place, on_gpu.clock_lock, nullptr, true);
-    gpu = std::async(std::launch::async,
-                     [&] { return grade_prepared(t, l, what, prepared, on_gpu, both.part()); });
+    gpu.emplace(t, l, what, on_gpu, both.part());
+    if (!what.ours) prepared = prepare_grade(t, l, what, options);
+    gpu->begin(prepared);
     graded by_simulator = grade_prepared(t, l, what, prepared, on("sim", options), both.part());
+    by_simulator.cpu_seconds += prepared.cpu_seconds;
     clock.reset();
-    graded timed = gpu.get();
     if (!by_simulator.from_grader) return by_simulator;
-    return with_gpu(t, l, what, prepared, std::move(by_simulator), timed, options);
+    return with_gpu(t, l, what, prepared, std::move(by_simulator), gpu->result(), options);
 }
 
 } // namespace cli

@@ -19,6 +19,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <future>
 #include <optional>
 #include <thread>
 
@@ -187,24 +188,40 @@ void add_clock(grade_options &options, const scratch_folder &scratch)
 
 constexpr std::chrono::seconds limit_of_grade{900};
 
-graded run_grader(const toolchain &t, const lab &l, const subject &what,
-                  const prepared_grade &prepared, const grade_options &options,
-                  const grade_progress &progress)
+std::string result_file(const scratch_folder &scratch) { return scratch.path() + "/result.json"; }
+
+// `worker_lock`: empty, or a file that is locked until `worker` is there.
+exit_result run_grader(const toolchain &t, const lab &l, const subject &what,
+                       const std::string &worker, const std::string &worker_lock,
+                       const scratch_folder &scratch, const grade_options &options,
+                       const grade_progress &progress)
 {
-    const std::string &worker = prepared.workers.at(options.backend);
-    const scratch_folder scratch;
-    const std::string result = scratch.path() + "/result.json";
     grade_options with_clock = options;
     add_clock(with_clock, scratch);
+    json request = request_of(t, l, what, worker, with_clock, result_file(scratch));
+    if (!worker_lock.empty()) request["worker_lock"] = worker_lock;
     // With a clock's lock it waits until the simulator's grader, which has as long, has ended.
-    const exit_result e =
-        answer_to(request_of(t, l, what, worker, with_clock, result), t, l,
-                  limit_of_grade * (options.clock_lock.empty() ? 1 : 2), progress);
-    graded g = read_result(t, l, what, prepared.warnings, e, result);
+    return answer_to(request, t, l, limit_of_grade * (options.clock_lock.empty() ? 1 : 2),
+                     progress);
+}
+
+graded result_of(const toolchain &t, const lab &l, const subject &what,
+                 const prepared_grade &prepared, const std::string &backend, const exit_result &e,
+                 const scratch_folder &scratch)
+{
+    graded g = read_result(t, l, what, prepared.warnings, e, result_file(scratch));
     name_file(g.document, prepared.sha256);
-    g.worker = worker;
+    g.worker = prepared.workers.at(backend);
     g.seconds = e.seconds;
     g.cpu_seconds = e.cpu_seconds;
+    return g;
+}
+
+graded result_of_refused(const prepared_grade &prepared)
+{
+    graded g;
+    g.status = failed;
+    g.document = prepared.refused;
     return g;
 }
 
@@ -285,13 +302,56 @@ graded grade_prepared(const toolchain &t, const lab &l, const subject &what,
                       const prepared_grade &prepared, const grade_options &options,
                       const grade_progress &progress)
 {
-    if (!prepared.refused.is_null()) {
-        graded g;
-        g.status = failed;
-        g.document = prepared.refused;
-        return g;
-    }
-    return run_grader(t, l, what, prepared, options, progress);
+    if (!prepared.refused.is_null()) return result_of_refused(prepared);
+    const scratch_folder scratch;
+    const exit_result e = run_grader(t, l, what, prepared.workers.at(options.backend), {}, scratch,
+                                     options, progress);
+    return result_of(t, l, what, prepared, options.backend, e, scratch);
+}
+
+struct early_grade::state {
+    const toolchain &tools;
+    const lab &of;
+    const subject what;
+    const grade_options options;
+    const grade_progress progress;
+    const scratch_folder scratch = {};
+    const std::string worker = scratch.path() + "/worker"; // a link to the program
+    const std::string lock = scratch.path() + "/worker.lock";
+    std::future<exit_result> end = {};           // waits when destroyed, so after the next
+    std::optional<file_lock> compiling = {};     // until begin()
+    std::optional<prepared_grade> prepared = {}; // from begin() on
+};
+
+early_grade::early_grade(const toolchain &t, const lab &l, const subject &what,
+                         const grade_options &options, const grade_progress &progress)
+    : state_(new state{t, l, what, options, progress})
+{
+    state &s = *state_;
+    s.compiling.emplace(s.lock);
+    s.end = std::async(std::launch::async, [&s] {
+        return run_grader(s.tools, s.of, s.what, s.worker, s.lock, s.scratch, s.options,
+                          s.progress);
+    });
+}
+
+early_grade::~early_grade() = default;
+
+void early_grade::begin(const prepared_grade &prepared)
+{
+    state &s = *state_;
+    s.prepared = prepared;
+    if (prepared.refused.is_null())
+        fs::create_symlink(prepared.workers.at(s.options.backend), s.worker);
+    s.compiling.reset();
+}
+
+graded early_grade::result()
+{
+    state &s = *state_;
+    const exit_result e = s.end.get();
+    if (!s.prepared->refused.is_null()) return result_of_refused(*s.prepared);
+    return result_of(s.tools, s.of, s.what, *s.prepared, s.options.backend, e, s.scratch);
 }
 
 std::vector<json> grade_ladder(const toolchain &t, const std::vector<item> &versions,
@@ -327,10 +387,9 @@ std::vector<json> grade_ladder(const toolchain &t, const std::vector<item> &vers
 graded grade_one(const toolchain &t, const lab &l, const subject &what,
                  const grade_options &options, const grade_progress &progress)
 {
+    if (options.backend == "both") return grade_on_both(t, l, what, options, progress);
     const prepared_grade prepared = prepare_grade(t, l, what, options);
-    graded g = options.backend == "both" && prepared.refused.is_null()
-                   ? grade_on_both(t, l, what, prepared, options, progress)
-                   : grade_prepared(t, l, what, prepared, options, progress);
+    graded g = grade_prepared(t, l, what, prepared, options, progress);
     g.cpu_seconds += prepared.cpu_seconds;
     return g;
 }

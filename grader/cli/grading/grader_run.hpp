@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,24 @@ prepared_grade prepare_grade(const toolchain &t, const lab &l, const subject &wh
 graded grade_prepared(const toolchain &t, const lab &l, const subject &what,
                       const prepared_grade &prepared, const grade_options &options,
                       const grade_progress &progress = {});
+
+// A run of the grader on one backend, which options.backend names, beside the compiler of its
+// submission: it does meanwhile what needs only naive's worker, on a GPU seconds of work.
+class early_grade {
+public:
+    early_grade(const toolchain &t, const lab &l, const subject &what, const grade_options &options,
+                const grade_progress &progress);
+    // Without begin() the grader ends here, as if the submission was refused.
+    ~early_grade();
+    // The submission was built, or refused.
+    void begin(const prepared_grade &prepared);
+    // Waits for the end. Throws as grade_prepared().
+    graded result();
+
+private:
+    struct state;
+    std::unique_ptr<state> state_;
+};
 
 // Builds the worker of a submission, and grades. Throws stop_requested and machine_error.
 graded grade_one(const toolchain &t, const lab &l, const subject &what,

@@ -45,6 +45,17 @@ TEST_CASE("a request sets what it names and leaves the rest as it is")
     CHECK(r.options.record_pairs == 0);
 }
 
+TEST_CASE("a program that is still built need not be there")
+{
+    const std::string absent =
+        R"("backend": "sim", "worker": "/nowhere/worker", "naive": "/bin/true")";
+    CHECK_THROWS_WITH_AS(parse_request("{" + absent + "}"), doctest::Contains("/nowhere/worker"),
+                         bad_request);
+    const grading_request r = parse_request("{" + absent + R"(, "worker_lock": "/tmp/lock"})");
+    CHECK(r.options.worker == "/nowhere/worker");
+    CHECK(r.options.worker_lock == "/tmp/lock");
+}
+
 TEST_CASE("pairs are recorded on a GPU only, as many as asked for, into a file")
 {
     const grading_request r = parse_request(R"({"backend": "gpu", "worker": "/bin/true",
