@@ -78,7 +78,8 @@ public:
         stopwatch watch(prepare_s_);
         forget_call();
         image_end_ = roofline_.end();
-        add_sets(min_sets_);
+        add_sets(sets_, make_, min_sets_);
+        if (make_for_naive_) add_sets(for_naive_, make_for_naive_, min_sets_);
     }
 
     bool has_library() const override { return have_library(); }
@@ -111,10 +112,10 @@ public:
         if (!others_stay) {
             ask_trusted(starting, [&](implementation who) { return ask(who, facts); });
             roofline_.load();
-            load_trusted(0, sets_.size());
+            load_trusted(0, 0);
         }
         require(implementation::submission, submission.get(), starting);
-        load_submission(0, sets_.size());
+        load_submission(0);
         // All that takes long before the first time is done: the rest wants the machine alone.
         if (!alone_) prepare_s_ -= alone_.emplace().waited_s;
         // Raises the GPU's clocks. A shorter warm-up is enough for times that are only shown,
@@ -138,7 +139,7 @@ public:
     void next_round() override
     {
         word_ = poison_word(unforeseen());
-        first_ = (first_ + 1) % sets_.size();
+        ++first_;
         std::mt19937_64 same = random_;
         change_inputs(implementation::submission, random_);
         if (make_for_naive_) change_inputs(implementation::naive, same);
@@ -248,15 +249,20 @@ private:
     }
     benchmark_set &in_round(std::size_t i, implementation who = implementation::submission)
     {
-        return sets_of(who)[(first_ + i) % sets_.size()];
+        std::deque<benchmark_set> &sets = sets_of(who);
+        return sets[(first_ + i) % sets.size()];
+    }
+
+    // The most calls per run of those who take this form of the arguments.
+    std::size_t calls_in(const std::deque<benchmark_set> &form)
+    {
+        int most = 0;
+        for (implementation who : implementations())
+            if (&sets_of(who) == &form) most = std::max(most, calls_[index(who)]);
+        return static_cast<std::size_t>(most);
     }
 
     // Makes sets until there are `count`.
-    void add_sets(std::size_t count)
-    {
-        add_sets(sets_, make_, count);
-        if (make_for_naive_) add_sets(for_naive_, make_for_naive_, count);
-    }
     void add_sets(std::deque<benchmark_set> &sets, const make_workload &make, std::size_t count)
     {
         std::size_t old_size = sets.size();
@@ -290,7 +296,7 @@ private:
     }
 
     // Stores go side by side in the output memory, as many as fit.
-    void place_stores(std::size_t from, std::size_t to)
+    void place_stores(std::deque<benchmark_set> &sets, std::size_t from)
     {
         const std::uint64_t room = naive_worker().output().size(); // as large as any other's
         std::uint64_t each = 0;
@@ -301,41 +307,43 @@ private:
                      fmt::format("The output of {} does not fit the shared memory of {} MiB.",
                                  function(), room >> 20),
                      "The lab's sizes are too large for this machine.");
-        for (std::deque<benchmark_set> *form : {&sets_, &for_naive_})
-            for (std::size_t i = from; i < std::min(to, form->size()); ++i) {
-                (*form)[i].store_at(each ? i % (room / each) * each : 0);
-                stores_end_ = std::max(stores_end_, (*form)[i].stored_at() + each);
-            }
+        for (std::size_t i = from; i < sets.size(); ++i) {
+            sets[i].store_at(each ? i % (room / each) * each : 0);
+            stores_end_ = std::max(stores_end_, sets[i].stored_at() + each);
+        }
     }
-    void load_trusted(std::size_t from, std::size_t to)
+    // Loads the sets from these numbers on, the second where naive takes another form.
+    void load_trusted(std::size_t from, std::size_t from_for_naive)
     {
-        if (from >= to) return;
-        place_stores(from, to);
-        ask_trusted(loading, [&](implementation who) { return load(who, from, to); });
+        place_stores(sets_, from);
+        place_stores(for_naive_, from_for_naive);
+        ask_trusted(loading, [&](implementation who) {
+            return load(who, &sets_of(who) == &sets_ ? from : from_for_naive);
+        });
     }
     // Comes after load_trusted(): if the submission allocates memory while it computes its scratch
     // size, only its own load can fail.
-    void load_submission(std::size_t from, std::size_t to)
+    void load_submission(std::size_t from)
     {
-        if (from >= to) return;
         constexpr implementation who = implementation::submission;
-        const answer last = load(who, from, to);
+        const answer last = load(who, from);
         if (lacks_device_memory(last)) {
             submission_worker() = worker();
-            if (!lacks_device_memory(load(who, 0, to))) end_for_leak(function());
+            if (!lacks_device_memory(load(who, 0))) end_for_leak(function());
             std::vector<request> same;
-            for (std::size_t i = 0; i < to; ++i) same.push_back(sets_of(who)[i].load());
+            for (const benchmark_set &s : sets_) same.push_back(s.load());
             require_memory_in_naive(std::move(same));
         }
         require(who, last, loading);
     }
     // Returns the last answer, or the first failure. All sets together have the time limit of one.
-    answer load(implementation who, std::size_t from, std::size_t to)
+    answer load(implementation who, std::size_t from)
     {
         constexpr seconds limit{60};
         double waited_ms = 0;
         answer a;
-        for (std::size_t i = from; i < to; ++i) {
+        a.how = worker_exit::answered, a.value.status = reply_status::done;
+        for (std::size_t i = from; i < sets_of(who).size(); ++i) {
             request r = sets_of(who)[i].load();
             r.bytes = image_end_;
             r.at = stores_end_;
@@ -396,10 +404,11 @@ private:
             calls_[index(who)] =
                 static_cast<int>(std::clamp(needed, 1.0, static_cast<double>(fitting)));
         }
-        std::size_t old_size = sets_.size();
-        add_sets(static_cast<std::size_t>(std::ranges::max(calls_)));
-        load_trusted(old_size, sets_.size());
-        load_submission(old_size, sets_.size());
+        const std::size_t old = sets_.size(), old_for_naive = for_naive_.size();
+        add_sets(sets_, make_, calls_in(sets_));
+        add_sets(for_naive_, make_for_naive_, calls_in(for_naive_));
+        load_trusted(old, old_for_naive);
+        load_submission(old);
     }
 
     timed_run run(implementation who, int calls)

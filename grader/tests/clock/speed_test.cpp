@@ -257,6 +257,11 @@ SPEED_CASE("race: fast", 4, 4) { race_against("fast", moving()); }
 SPEED_CASE("race: fast in place", 4, 4) { race_against("fast", in_place); }
 SPEED_CASE("race: half in place", 4, 4) { race_against("fast", half_in_place); }
 SPEED_CASE("race: two forms", 4, 4) { race_against("takes its own form", marked, 3, moving()); }
+// At the required speed a run has four calls, more than the sets that each form begins with.
+SPEED_CASE("race: more sets of one form", 4, 4)
+{
+    race_against("takes its own form", marked, 100, moving());
+}
 SPEED_CASE("race: one form for both", 4, 4) { race_against("takes its own form", moving()); }
 SPEED_CASE("race: vectors made anew", 4, 4) { race_against("fast", any<adding_anew>); }
 SPEED_CASE("race: more elements", 4, 4) { race_against("fast", any<adding_more>); }
@@ -537,6 +542,7 @@ TEST_CASE("verdict: a workload that changes what no worker is told of is the lab
 TEST_CASE("verdict: a slow one does not")
 {
     check_verdict("race: slow", verdict::TOO_SLOW, "at least 3 times");
+    check_verdict("race: more sets of one form", verdict::TOO_SLOW, "at least 100 times");
     CHECK(record("race: slow").hint == "try harder");
     CHECK(record("race: slow").points == 0);
 }
