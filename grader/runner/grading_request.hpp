@@ -25,8 +25,8 @@ struct grading_request {
 // Parses a JSON object. The submission cannot read the request, which holds the seed.
 //   "backend"           "sim" or "gpu"
 //   "worker", "naive"   paths of programs; both are required
-//   "worker_lock"       a file: `worker` is there, or was refused, once nobody holds a lock (flock)
-//                       on it; until then the grader does what needs no submission
+//   "worker_lock"       a file: once nobody holds a lock (flock) on it, "worker" is there, or the
+//                       submission was refused; until then the grader does what needs none
 //   "library", "mpirun" paths of programs, see run_options
 //   "submission"        "stub", "solution", or a file's name
 //   "source"            the submission's file, for messages

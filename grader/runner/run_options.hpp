@@ -20,11 +20,11 @@ struct ladder_step {
 struct run_options {
     bool simulated = true;              // the calls run on the simulator; else on a GPU
     std::string worker, naive, library; // programs; library may be empty
-    std::string worker_lock;    // a file, locked while `worker` is still built; empty: it is there
-    std::string mpirun;         // Open MPI's launcher; empty: there is none
-    std::string device_program; // simulates the devices of a worker
-    std::string submission;     // "stub", "solution", or a file's name
-    std::string source;         // the submission's file, for messages; may be empty
+    std::string worker_lock;            // a file, locked until `worker` is built; empty: it is
+    std::string mpirun;                 // Open MPI's launcher; empty: there is none
+    std::string device_program;         // simulates the devices of a worker
+    std::string submission;             // "stub", "solution", or a file's name
+    std::string source;                 // the submission's file, for messages; may be empty
     std::uint64_t seed = 0;
     // The staff's: held-back cases draw their inputs from it, too. Nothing: they are not graded.
     std::optional<std::uint64_t> held_back_seed;

@@ -89,17 +89,18 @@ worker &started_step(worker &w, std::size_t step)
     return started(w, s.worker, options().sandbox && s.sandbox);
 }
 
-// Waits for the submission's program. If it was refused, nothing is left to do: ends this process,
-// and with it those that it has started.
-void wait_for_program()
+// Returns false if the lock of the submission's program is held and `how` has LOCK_NB.
+bool take_program_lock(int how)
 {
-    const std::string lock = std::exchange(options().worker_lock, "");
-    if (lock.empty()) return;
+    const std::string &lock = options().worker_lock;
+    if (lock.empty()) return true;
     const owned_fd file(open(lock.c_str(), O_RDWR | O_CLOEXEC));
     if (file.get() < 0) throw_errno("opening the lock of the submission's program");
-    while (flock(file.get(), LOCK_SH) != 0)
+    while (flock(file.get(), LOCK_SH | how) != 0) {
+        if (errno == EWOULDBLOCK) return false;
         if (errno != EINTR) throw_errno("waiting for the submission's program");
-    if (!std::filesystem::exists(options().worker)) std::_Exit(1);
+    }
+    return true;
 }
 
 } // namespace
@@ -117,9 +118,24 @@ shared_memory &inputs()
 std::uint64_t claim_inputs() { return ++of_run.claims; }
 bool holds_inputs(std::uint64_t claim) { return claim == of_run.claims; }
 
+bool submission_is_built() { return take_program_lock(LOCK_NB); }
+
+double wait_for_submission()
+{
+    if (options().worker_lock.empty()) return 0;
+    const auto start = std::chrono::steady_clock::now();
+    take_program_lock(0);
+    if (!std::filesystem::exists(options().worker)) {
+        fmt::print(stderr, "There is no submission: {} was not built.\n", options().worker);
+        std::_Exit(no_submission);
+    }
+    options().worker_lock.clear();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 worker &submission_worker()
 {
-    wait_for_program();
+    wait_for_submission();
     const int ranks = current_case().ranks;
     if (ranks == 0 && of_run.step) return started_step(of_run.submission, *of_run.step);
     if (ranks == 0) return started(of_run.submission, options().worker);

@@ -12,7 +12,7 @@ namespace grading {
 
 // Workers start at first use and live until something goes wrong with them. `inputs` is the memory
 // that all of them read.
-worker &submission_worker();
+worker &submission_worker(); // waits for its program
 worker &naive_worker();
 bool have_library();
 worker &library_worker();
@@ -21,6 +21,13 @@ shared_memory &inputs();
 // before it fills them; holds_inputs(claim) is false once another has.
 std::uint64_t claim_inputs();
 bool holds_inputs(std::uint64_t claim);
+
+// False while the submission is still compiled (options().worker_lock).
+bool submission_is_built();
+// Waits until it is built, and returns the seconds. If it was refused, nothing is left to do: ends
+// this process with the status `no_submission`, and so all that it has started.
+double wait_for_submission();
+constexpr int no_submission = 3;
 
 // Makes options().steps[step] the submission; nothing: options().worker again. On a device with
 // much memory the workers of other steps live on for the next case; else they end.

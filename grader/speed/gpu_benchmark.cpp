@@ -101,20 +101,17 @@ public:
         verified_[index(implementation::submission)] = false;
         stopwatch watch(prepare_s_);
         if (prepared_ > 0 && !others_stay) restart_workers();
-        // Workers start beside each other, and trusted ones load while the submission's program may
-        // still be compiled. Its worker learns the size of the L2.
-        const std::vector<implementation> all =
-            others_stay ? std::vector{implementation::submission} : implementations();
-        constexpr const char *starting = "asking for the device's properties";
-        const request facts{.what = command::facts};
-        std::future<answer> submission =
-            std::async(std::launch::async, [&] { return ask(implementation::submission, facts); });
+        // Workers start beside each other, and learn the size of the L2. Nothing of the
+        // submission's runs while trusted workers load: its constructors are over, or its program
+        // is still compiled.
+        const bool compiled = submission_is_built();
         if (!others_stay) {
-            ask_trusted(starting, [&](implementation who) { return ask(who, facts); });
+            start(compiled ? implementations() : trusted());
             roofline_.load();
             load_trusted(0, 0);
         }
-        require(implementation::submission, submission.get(), starting);
+        prepare_s_ -= wait_for_submission();
+        if (others_stay || !compiled) start({implementation::submission});
         load_submission(0);
         // All that takes long before the first time is done: the rest wants the machine alone.
         if (!alone_) prepare_s_ -= alone_.emplace().waited_s;
@@ -124,7 +121,11 @@ public:
         for (int i = 0; i < (shown_ || warm ? 1 : 4); ++i) roofline_.fma_rate(max_calls);
         warm = true;
         overhead_ms_ = roofline_.overhead();
-        if (prepared_++ == 0 || others_stay) choose_calls(all);
+        if (others_stay)
+            choose_calls({implementation::submission});
+        else if (prepared_ == 0)
+            choose_calls(implementations());
+        ++prepared_;
     }
 
     const speed_gates &gates() const override { return gates_; }
@@ -286,13 +287,18 @@ private:
         std::erase(all, implementation::submission);
         return all;
     }
-    // Asks the trusted workers beside each other. Answers are judged in order.
-    template <class F> void ask_trusted(const char *doing, F question)
+    // Asks these workers beside each other. Answers are judged in order.
+    template <class F>
+    void ask_each(const std::vector<implementation> &all, const char *doing, F question)
     {
-        const std::vector<implementation> all = trusted();
         std::vector<answer> answers(all.size());
         in_parallel(all.size(), [&](std::size_t k) { answers[k] = question(all[k]); });
         for (std::size_t k = 0; k < all.size(); ++k) require(all[k], answers[k], doing);
+    }
+    void start(const std::vector<implementation> &all)
+    {
+        ask_each(all, "asking for the device's properties",
+                 [this](implementation who) { return ask(who, request{.what = command::facts}); });
     }
 
     // Stores go side by side in the output memory, as many as fit.
@@ -317,7 +323,7 @@ private:
     {
         place_stores(sets_, from);
         place_stores(for_naive_, from_for_naive);
-        ask_trusted(loading, [&](implementation who) {
+        ask_each(trusted(), loading, [&](implementation who) {
             return load(who, &sets_of(who) == &sets_ ? from : from_for_naive);
         });
     }

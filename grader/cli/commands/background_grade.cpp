@@ -3,26 +3,12 @@
 
 #include "cli/support/errors.hpp"
 
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <utility>
 
 namespace cli {
-
-waitable_flag::waitable_flag() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
-{
-    if (fd_.get() < 0) grading::throw_errno("eventfd");
-}
-
-void waitable_flag::set() const { eventfd_write(fd_.get(), 1); }
-
-void waitable_flag::clear() const
-{
-    eventfd_t count = 0;
-    eventfd_read(fd_.get(), &count);
-}
 
 background_grade::background_grade(std::vector<std::string> command, std::string json_file)
     : json_file_(std::move(json_file))

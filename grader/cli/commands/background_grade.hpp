@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/support/subprocess.hpp"
-#include "process/descriptor.hpp"
+#include "cli/support/waitable_flag.hpp"
 
 #include <atomic>
 #include <mutex>
@@ -12,18 +12,6 @@
 #include <vector>
 
 namespace cli {
-
-// A flag that poll() can wait for.
-class waitable_flag {
-public:
-    waitable_flag();
-    void set() const;
-    void clear() const;
-    int descriptor() const { return fd_.get(); }
-
-private:
-    grading::owned_fd fd_;
-};
 
 // One run of the grading command, and a thread that waits for it. The destructor ends the command.
 class background_grade {

@@ -5,6 +5,7 @@
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -131,8 +132,10 @@ graded grade_on_both(const toolchain &t, const lab &l, const subject &what,
     std::optional<early_grade> gpu; // its destructor waits, so the clock must be released before
     std::optional<file_lock> clock(std::in_place, on_gpu.clock_lock, nullptr, true);
     gpu.emplace(t, l, what, on_gpu, both.part());
-    if (!what.ours) prepared = prepare_grade(t, l, what, options);
-    gpu->begin(prepared);
+    // The compiler shares the machine with that grader, which makes inputs on all cores.
+    if (!what.ours)
+        prepared = prepare_grade(t, l, what, options, {.wall = std::chrono::seconds(180)});
+    if (prepared.refused.is_null()) gpu->begin(prepared);
     graded by_simulator = grade_prepared(t, l, what, prepared, on("sim", options), both.part());
     by_simulator.cpu_seconds += prepared.cpu_seconds;
     clock.reset();

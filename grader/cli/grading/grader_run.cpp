@@ -7,6 +7,7 @@
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "cli/support/subprocess.hpp"
+#include "cli/support/waitable_flag.hpp"
 #include "cli/terminal/text.hpp"
 #include "grade_on_both.hpp"
 #include "speed/calibration.hpp"
@@ -150,10 +151,13 @@ void name_file(json &document, const std::string &sha256)
 }
 
 // Starts the grader, and returns its messages as the text of its exit.
+// It is ended as soon as `cancel_fd` is readable; -1: there is none.
 exit_result answer_to(const json &request, const toolchain &t, const lab &l,
-                      std::chrono::seconds limit, const grade_progress &progress)
+                      std::chrono::seconds limit, const grade_progress &progress,
+                      int cancel_fd = -1)
 {
     child c;
+    c.cancel_fd = cancel_fd;
     c.arguments = {t.grader(l)};
     c.input = request.dump();
     c.folder = t.source_root;
@@ -190,21 +194,6 @@ constexpr std::chrono::seconds limit_of_grade{900};
 
 std::string result_file(const scratch_folder &scratch) { return scratch.path() + "/result.json"; }
 
-// `worker_lock`: empty, or a file that is locked until `worker` is there.
-exit_result run_grader(const toolchain &t, const lab &l, const subject &what,
-                       const std::string &worker, const std::string &worker_lock,
-                       const scratch_folder &scratch, const grade_options &options,
-                       const grade_progress &progress)
-{
-    grade_options with_clock = options;
-    add_clock(with_clock, scratch);
-    json request = request_of(t, l, what, worker, with_clock, result_file(scratch));
-    if (!worker_lock.empty()) request["worker_lock"] = worker_lock;
-    // With a clock's lock it waits until the simulator's grader, which has as long, has ended.
-    return answer_to(request, t, l, limit_of_grade * (options.clock_lock.empty() ? 1 : 2),
-                     progress);
-}
-
 graded result_of(const toolchain &t, const lab &l, const subject &what,
                  const prepared_grade &prepared, const std::string &backend, const exit_result &e,
                  const scratch_folder &scratch)
@@ -214,14 +203,6 @@ graded result_of(const toolchain &t, const lab &l, const subject &what,
     g.worker = prepared.workers.at(backend);
     g.seconds = e.seconds;
     g.cpu_seconds = e.cpu_seconds;
-    return g;
-}
-
-graded result_of_refused(const prepared_grade &prepared)
-{
-    graded g;
-    g.status = failed;
-    g.document = prepared.refused;
     return g;
 }
 
@@ -273,7 +254,7 @@ void build_for_grading(const toolchain &t, const std::vector<item> &all, const s
 }
 
 prepared_grade prepare_grade(const toolchain &t, const lab &l, const subject &what,
-                             const grade_options &options)
+                             const grade_options &options, const build_limits &limits)
 {
     prepared_grade p;
     if (what.ours) {
@@ -284,8 +265,8 @@ prepared_grade prepare_grade(const toolchain &t, const lab &l, const subject &wh
         return p;
     }
     const std::vector<std::string> backends = linked_with(options.backend);
-    built_submission built =
-        build_submission(t, {&l, what.source, backends, what.object, options.require_sandbox});
+    built_submission built = build_submission(
+        t, {&l, what.source, backends, what.object, options.require_sandbox}, limits);
     p.cpu_seconds = built.cpu_seconds;
     p.sha256 = built.sha256;
     if (!built.built()) {
@@ -302,10 +283,20 @@ graded grade_prepared(const toolchain &t, const lab &l, const subject &what,
                       const prepared_grade &prepared, const grade_options &options,
                       const grade_progress &progress)
 {
-    if (!prepared.refused.is_null()) return result_of_refused(prepared);
+    if (!prepared.refused.is_null()) {
+        graded g;
+        g.status = failed;
+        g.document = prepared.refused;
+        return g;
+    }
     const scratch_folder scratch;
-    const exit_result e = run_grader(t, l, what, prepared.workers.at(options.backend), {}, scratch,
-                                     options, progress);
+    grade_options with_clock = options;
+    add_clock(with_clock, scratch);
+    const json request = request_of(t, l, what, prepared.workers.at(options.backend), with_clock,
+                                    result_file(scratch));
+    // With a clock's lock it waits until the simulator's grader, which has as long, has ended.
+    const std::chrono::seconds limit = limit_of_grade * (options.clock_lock.empty() ? 1 : 2);
+    const exit_result e = answer_to(request, t, l, limit, progress);
     return result_of(t, l, what, prepared, options.backend, e, scratch);
 }
 
@@ -317,41 +308,42 @@ struct early_grade::state {
     const grade_progress progress;
     const scratch_folder scratch = {};
     const std::string worker = scratch.path() + "/worker"; // a link to the program
-    const std::string lock = scratch.path() + "/worker.lock";
-    std::future<exit_result> end = {};           // waits when destroyed, so after the next
-    std::optional<file_lock> compiling = {};     // until begin()
+    const waitable_flag given_up = {};
+    std::future<exit_result> exit = {}; // its destructor waits
+    std::optional<file_lock> until_built = std::make_optional<file_lock>(worker + ".lock");
     std::optional<prepared_grade> prepared = {}; // from begin() on
+
+    exit_result run() const
+    {
+        json request = request_of(tools, of, what, worker, options, result_file(scratch));
+        request["worker_lock"] = worker + ".lock";
+        // It waits for the compiler and, with a clock's lock, for the simulator's grader.
+        return answer_to(request, tools, of, 3 * limit_of_grade, progress, given_up.descriptor());
+    }
 };
 
 early_grade::early_grade(const toolchain &t, const lab &l, const subject &what,
                          const grade_options &options, const grade_progress &progress)
     : state_(new state{t, l, what, options, progress})
 {
-    state &s = *state_;
-    s.compiling.emplace(s.lock);
-    s.end = std::async(std::launch::async, [&s] {
-        return run_grader(s.tools, s.of, s.what, s.worker, s.lock, s.scratch, s.options,
-                          s.progress);
-    });
+    state_->exit = std::async(std::launch::async, [&s = *state_] { return s.run(); });
 }
 
-early_grade::~early_grade() = default;
+early_grade::~early_grade() { state_->given_up.set(); }
 
 void early_grade::begin(const prepared_grade &prepared)
 {
     state &s = *state_;
     s.prepared = prepared;
-    if (prepared.refused.is_null())
-        fs::create_symlink(prepared.workers.at(s.options.backend), s.worker);
-    s.compiling.reset();
+    fs::create_symlink(prepared.workers.at(s.options.backend), s.worker);
+    s.until_built.reset();
 }
 
 graded early_grade::result()
 {
     state &s = *state_;
-    const exit_result e = s.end.get();
-    if (!s.prepared->refused.is_null()) return result_of_refused(*s.prepared);
-    return result_of(s.tools, s.of, s.what, *s.prepared, s.options.backend, e, s.scratch);
+    return result_of(s.tools, s.of, s.what, s.prepared.value(), s.options.backend, s.exit.get(),
+                     s.scratch);
 }
 
 std::vector<json> grade_ladder(const toolchain &t, const std::vector<item> &versions,

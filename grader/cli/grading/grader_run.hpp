@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cli/results/result.hpp"
+#include "cli/submission/submission.hpp"
 #include "cli/submission/toolchain.hpp"
 #include "cli/terminal/progress_line.hpp"
 #include "subject.hpp"
@@ -66,7 +67,7 @@ struct prepared_grade {
 };
 // Builds the programs of a submission. Throws stop_requested and machine_error.
 prepared_grade prepare_grade(const toolchain &t, const lab &l, const subject &what,
-                             const grade_options &options);
+                             const grade_options &options, const build_limits &limits = {});
 // Runs the grader on one backend, sim or gpu, which options.backend names.
 graded grade_prepared(const toolchain &t, const lab &l, const subject &what,
                       const prepared_grade &prepared, const grade_options &options,
@@ -78,11 +79,10 @@ class early_grade {
 public:
     early_grade(const toolchain &t, const lab &l, const subject &what, const grade_options &options,
                 const grade_progress &progress);
-    // Without begin() the grader ends here, as if the submission was refused.
-    ~early_grade();
-    // The submission was built, or refused.
+    ~early_grade(); // ends the grader if it still runs
+    // The submission was built.
     void begin(const prepared_grade &prepared);
-    // Waits for the end. Throws as grade_prepared().
+    // Waits for the end; only after begin(). Throws as grade_prepared().
     graded result();
 
 private:

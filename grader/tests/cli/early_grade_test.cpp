@@ -1,7 +1,7 @@
 // A GPU's grader that is started while the submission is compiled.
+#include "cli/grading/grade_on_both.hpp"
+#include "cli/support/errors.hpp"
 #include "cli_project.hpp"
-
-#include "cli/grading/grader_run.hpp"
 
 #include <chrono>
 #include <filesystem>
@@ -11,7 +11,7 @@ using namespace cli;
 
 namespace {
 
-// A grader that tells when it has started, and waits for its worker as a real one does.
+// A grader that tells when it has started on a GPU, and waits for its worker as a real one does.
 struct waiting_project : project {
     waiting_project()
     {
@@ -22,14 +22,18 @@ struct waiting_project : project {
                     {"name": "scale: one", "kind": "correctness", "verdict": "PASS", "points": 3,
                      "max_points": 3, "message": "", "hint": ""}]}]})");
         script("build/grade.02_scaling", "cd '" + root + R"sh('
-field() { sed "s/.*\"$1\":\"\([^\"]*\)\".*/\1/" request; }
-cat >request
+if [ "$1" = --list ]; then echo 3 points, and 0 of the clock, in 1 cases; exit; fi
+request=$(mktemp ./request.XXXXXX)
+cat >"$request"
+field() { sed "s/.*\"$1\":\"\([^\"]*\)\".*/\1/" "$request"; }
+grep -q worker_lock "$request" || exit 99
 flock -n -s "$(field worker_lock)" true || touch compiling
 touch started
 flock -s "$(field worker_lock)" true || exit 5
-[ -e "$(field worker)" ] || exit 1
+[ -e "$(field worker)" ] || exit 3
 readlink "$(field worker)" >worker
 cp result.json "$(field result)")sh");
+        put("build/02_scaling.kept", "_Z5scalePfi\n");
         options.backend = "gpu";
         options.every_gate = true; // the lab has no calibration, nor files that one would be about
         prepared.workers["gpu"] = put("build/program", "");
@@ -44,7 +48,7 @@ cp result.json "$(field result)")sh");
 
     grade_options options;
     prepared_grade prepared;
-    const subject mine = {.name = "mine.cu", .source = root + "/mine.cu"};
+    const subject mine = {.name = "mine.cu", .source = put("mine.cu", "void scale(")};
 };
 
 } // namespace
@@ -67,29 +71,42 @@ TEST_CASE("a grader is started before its submission is compiled, and told where
     CHECK(read_text(p.root + "/worker") == p.root + "/build/program\n");
 }
 
-TEST_CASE("a refused submission ends the grader that waits for it")
+TEST_CASE("a grader whose submission is given up is ended")
 {
     waiting_project p;
-    early_grade grade(p.tools, p.only_lab(), p.mine, p.options, {});
-    built_submission refused;
-    refused.verdict = grading::verdict::BUILD_FAILED;
-    refused.message = "mine.cu(3): error";
-    p.prepared.workers.clear();
-    p.prepared.refused = refused_build("02_scaling", "mine.cu", refused, {3});
-    grade.begin(p.prepared);
-    const graded g = grade.result();
-    CHECK_FALSE(g.from_grader);
-    CHECK(g.status == failed);
-    CHECK(labs_of(g.document).at(0).cases.at(0).verdict == "BUILD_FAILED");
-    CHECK_FALSE(p.has("worker"));
-}
-
-TEST_CASE("a grader whose submission is given up ends with it")
-{
-    waiting_project p;
+    // This one would not notice that the lock is gone.
+    p.script("build/grade.02_scaling", "touch '" + p.root + "/started'; exec sleep 600");
+    const auto start = std::chrono::steady_clock::now();
     {
         early_grade grade(p.tools, p.only_lab(), p.mine, p.options, {});
         p.wait_until_started();
     }
-    CHECK_FALSE(p.has("worker"));
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+}
+
+TEST_CASE("on both backends a refused file is told at once, whatever the GPU's grader does")
+{
+    waiting_project p;
+    p.options.backend = "both";
+    p.use_real_compiler();
+    p.script(
+        "build/grade.02_scaling",
+        "if [ \"$1\" = --list ]; then echo 3 points, and 0 of the clock, in 1 cases; exit; fi\n"
+        "exec sleep 600");
+    const auto start = std::chrono::steady_clock::now();
+    const graded g = grade_on_both(p.tools, p.only_lab(), p.mine, p.options, {});
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+    CHECK(g.status == failed);
+    CHECK(labs_of(g.document).at(0).cases.at(0).verdict == "BUILD_FAILED");
+}
+
+TEST_CASE("on both backends a build that cannot be done ends the GPU's grader")
+{
+    waiting_project p;
+    p.options.backend = "both";
+    p.tools.compile_script = p.root + "/absent.sh";
+    p.script("build/grade.02_scaling", "exec sleep 600");
+    const auto start = std::chrono::steady_clock::now();
+    CHECK_THROWS_AS(grade_on_both(p.tools, p.only_lab(), p.mine, p.options, {}), machine_error);
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
 }

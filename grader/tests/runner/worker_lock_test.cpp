@@ -1,5 +1,4 @@
 // A grader that is started before its submission's program is there.
-#include "imitation.hpp"
 #include "process/descriptor.hpp"
 #include "runner/run_options.hpp"
 #include "runner/workers.hpp"
@@ -15,34 +14,30 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <string>
 #include <thread>
-#include <utility>
 
 using namespace grading;
 namespace fs = std::filesystem;
 
 namespace {
 
-// Plays the launcher that holds the lock of a program while it compiles.
+// Plays the launcher, which holds the lock of a program while it compiles.
 struct launcher {
     launcher()
     {
         char name[] = "/tmp/worker-lock.XXXXXX";
         REQUIRE(mkdtemp(name) != nullptr);
         folder = name;
-        link_workers(fs::read_symlink("/proc/self/exe"), folder);
         lock = owned_fd(open((folder / "lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
         REQUIRE(flock(lock.get(), LOCK_EX) == 0);
-        restart_workers();
-        options().worker = folder / "built" / "fast";
+        options().worker = folder / "worker";
         options().worker_lock = folder / "lock";
     }
     ~launcher()
     {
-        restart_workers();
-        options().worker = std::move(worker_before);
-        options().worker_lock.clear();
+        options() = before;
         fs::remove_all(folder);
     }
     launcher(const launcher &) = delete;
@@ -51,7 +46,7 @@ struct launcher {
     bool is_waited_for() const
     {
         struct stat s {};
-        REQUIRE(fstat(lock.get(), &s) == 0);
+        if (fstat(lock.get(), &s) != 0) return false;
         const std::string inode = ":" + std::to_string(s.st_ino) + " ";
         std::ifstream locks("/proc/locks");
         for (std::string line; std::getline(locks, line);)
@@ -59,9 +54,9 @@ struct launcher {
         return false;
     }
 
+    const run_options before = options();
     fs::path folder;
     owned_fd lock;
-    std::string worker_before = options().worker;
 };
 
 } // namespace
@@ -69,17 +64,16 @@ struct launcher {
 TEST_CASE("a grader waits for a submission that is still compiled")
 {
     launcher l;
-    std::thread compiler([&] {
-        while (!l.is_waited_for()) std::this_thread::yield();
-        CHECK_FALSE(fs::exists(options().worker));
-        fs::create_directory(l.folder / "built");
-        fs::create_symlink(l.folder / "fast", options().worker);
-        l.lock = owned_fd();
-    });
-    const answer a =
-        submission_worker().ask(request{.what = command::facts}, std::chrono::seconds(60));
-    compiler.join();
-    CHECK(a.how == worker_exit::answered);
+    CHECK_FALSE(submission_is_built());
+    std::future<double> waited = std::async(std::launch::async, wait_for_submission);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!l.is_waited_for() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    CHECK(l.is_waited_for());
+    fs::create_symlink("/bin/true", options().worker);
+    l.lock = owned_fd();
+    CHECK(waited.get() > 0);
+    CHECK(submission_is_built());
+    CHECK(wait_for_submission() == 0);
 }
 
 TEST_CASE("a grader whose submission was refused ends")
@@ -88,11 +82,23 @@ TEST_CASE("a grader whose submission was refused ends")
     l.lock = owned_fd();
     const pid_t grader = fork();
     if (grader == 0) {
-        submission_worker();
+        try {
+            wait_for_submission();
+        } catch (...) {
+            _exit(1);
+        }
         _exit(0);
     }
     int status = 0;
     REQUIRE(waitpid(grader, &status, 0) == grader);
     CHECK(WIFEXITED(status));
-    CHECK(WEXITSTATUS(status) == 1);
+    CHECK(WEXITSTATUS(status) == no_submission);
+}
+
+TEST_CASE("a lock that cannot be opened is not taken for a program that is there")
+{
+    launcher l;
+    options().worker_lock = l.folder / "none";
+    CHECK_THROWS_AS(wait_for_submission(), std::system_error);
+    CHECK_THROWS_AS(wait_for_submission(), std::system_error);
 }
