@@ -27,14 +27,15 @@ bool reads_on(const std::string &array, const std::function<void()> &call);
 void expect_launches(const std::string &array, const std::function<void()> &call);
 
 // Returns the bytes of device memory that `call`, a CALL with less than 100 KB of arguments, leaks:
-// allocates and does not free, although the same call came before it, so a cache is no leak.
+// allocates and does not free, although the same call came before it, so a cache is no leak. Only
+// on the simulator, as the next.
 std::uint64_t leaks(const std::function<void()> &call);
 // The same for streams, events, and texture and surface objects: returns how many more there are
 // after each such call.
 std::uint64_t leaked_handles(const std::function<void()> &call);
 
-// Ends the case if `call`, which makes one CALL of `function`, leaks() or leaks handles. `hint`:
-// the next thing to try.
+// Ends the case if `call`, which makes one CALL of `function`, leaks() or leaks handles; on a GPU
+// it is only made. `hint`: the next thing to try.
 void expect_nothing_kept(const char *function, const std::function<void()> &call,
                          const std::string &hint = "Free what a call allocates, once its kernels "
                                                    "have ended, or keep it for the next call.");

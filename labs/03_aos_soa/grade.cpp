@@ -124,6 +124,7 @@ static void try_some(const floats &aos, float3 centre, const numbers &which, int
 // far behind the few that are there.
 static void expect_last_of_all_found()
 {
+    if (!simulated()) return; // a GPU does not tell what is read past an end
     constexpr int max = 1 << 26;
     layout_for(task::distance_some); // as in every call
     const floats particles(fields);

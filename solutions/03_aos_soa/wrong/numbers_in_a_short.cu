@@ -1,4 +1,5 @@
 // Fails: distance_some: numbers around a warp and a block | OUT_OF_BOUNDS | before the start
+// On gpu: passes - only the simulator can ask for a particle that is not there, 2^26 - 1
 // A particle is found by a number of 16 bits.
 #include "lab.hpp"
 

@@ -1,4 +1,5 @@
 // Fails: sample_bilinear: call after call | RESOURCE_LIMIT | the next call takes more
+// On gpu: passes - what a call leaves behind is counted on the simulator alone
 // The texture goes, the array that it read stays.
 #include "lab.hpp"
 

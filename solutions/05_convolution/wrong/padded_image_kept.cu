@@ -1,4 +1,5 @@
 // Fails: convolve: images that begin anywhere | RESOURCE_LIMIT | the next call takes more
+// On gpu: passes - what a call leaves behind is counted on the simulator alone
 // A copy of the image is made in each call, and never freed.
 #include "lab.hpp"
 

@@ -1,4 +1,5 @@
 // Fails: sample_bilinear: call after call | RESOURCE_LIMIT | leaves a texture object behind
+// On gpu: passes - what a call leaves behind is counted on the simulator alone
 // The array goes, the texture that read it stays.
 #include "lab.hpp"
 

@@ -1,5 +1,5 @@
 // Fails: diamond: sizes, rounds and places | RESOURCE_LIMIT | streams and events more than before it
-// On gpu: diamond: sizes, rounds and places | RESOURCE_LIMIT |
+// On gpu: passes - what a call leaves behind is counted on the simulator alone
 // Each call makes two events, and leaves them.
 #include "lab.hpp"
 

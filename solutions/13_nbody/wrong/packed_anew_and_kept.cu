@@ -1,4 +1,5 @@
 // Fails: accelerations: arrays that begin anywhere | RESOURCE_LIMIT | the next call takes more
+// On gpu: passes - what a call leaves behind is counted on the simulator alone
 // The packed bodies have memory of their own in each call, which is never freed.
 #include "lab.hpp"
 
