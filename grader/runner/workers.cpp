@@ -89,8 +89,9 @@ worker &started_step(worker &w, std::size_t step)
     return started(w, s.worker, options().sandbox && s.sandbox);
 }
 
-// Returns false if the lock of the submission's program is held and `how` has LOCK_NB.
-bool take_program_lock(int how)
+// Waits until the lock of the submission's program is released; with LOCK_NB for `how` returns
+// false instead.
+bool program_is_released(int how)
 {
     const std::string &lock = options().worker_lock;
     if (lock.empty()) return true;
@@ -118,13 +119,13 @@ shared_memory &inputs()
 std::uint64_t claim_inputs() { return ++of_run.claims; }
 bool holds_inputs(std::uint64_t claim) { return claim == of_run.claims; }
 
-bool submission_is_built() { return take_program_lock(LOCK_NB); }
+bool submission_is_built() { return program_is_released(LOCK_NB); }
 
 double wait_for_submission()
 {
     if (options().worker_lock.empty()) return 0;
     const auto start = std::chrono::steady_clock::now();
-    take_program_lock(0);
+    program_is_released(0);
     if (!std::filesystem::exists(options().worker)) {
         fmt::print(stderr, "There is no submission: {} was not built.\n", options().worker);
         std::_Exit(no_submission);

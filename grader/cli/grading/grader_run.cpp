@@ -150,8 +150,8 @@ void name_file(json &document, const std::string &sha256)
     for (json &l : document["labs"]) l["sha256"] = sha256;
 }
 
-// Starts the grader, and returns its messages as the text of its exit.
-// It is ended as soon as `cancel_fd` is readable; -1: there is none.
+// Starts the grader, and returns its messages as the text of its exit. It is ended as soon as
+// `cancel_fd` is readable; -1: there is none.
 exit_result answer_to(const json &request, const toolchain &t, const lab &l,
                       std::chrono::seconds limit, const grade_progress &progress,
                       int cancel_fd = -1)
@@ -359,8 +359,8 @@ std::vector<json> grade_ladder(const toolchain &t, const std::vector<item> &vers
     const auto solution =
         std::ranges::find(versions, "solution", [](const item &v) { return v.what.name; });
     const subject &whole = (solution != versions.end() ? *solution : versions[0]).what;
-    json request = request_of(t, l, whole, t.program(l, whole.name, "gpu"), with_clock,
-                              scratch.path() + "/result.json");
+    json request =
+        request_of(t, l, whole, t.program(l, whole.name, "gpu"), with_clock, result_file(scratch));
     request.erase("library"); // as a version it is timed as all others
     auto result_of = [&](const item &v) { return scratch.path() + "/" + v.what.name + ".json"; };
     for (const item &v : versions)
