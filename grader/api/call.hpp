@@ -7,6 +7,7 @@
 
 #include "argument.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
@@ -89,6 +90,12 @@ template <class A> placed<A> per_device(A &a, int n)
     return {a, argument_memory::per_device, 0, n};
 }
 
+// An input of `count` elements that repeats a piece, which alone lies in the grader's memory.
+template <class T> struct repeated {
+    const std::vector<T> &piece;
+    std::size_t count;
+};
+
 // The argument for `void *scratch` of a contract function NAME: device memory at a 256-byte
 // boundary, poisoned before every call. The worker calls NAME_scratch with the arguments of the
 // same names and allocates as many bytes as it returns.
@@ -145,7 +152,8 @@ private:
         using T = std::remove_cv_t<inner>;
         static_assert(std::is_trivially_copyable_v<T>);
         static_assert(
-            std::is_const_v<inner> || !requires { typename A::allocator_type; },
+            std::is_const_v<inner> ||
+                !(requires { typename A::allocator_type; } || requires(A x) { x.piece; }),
             "what a call may change is an output, or changed_in_place(values)");
         argument r;
         r.wire.read_only = std::is_const_v<inner>;
@@ -178,6 +186,12 @@ private:
             auto *p = static_cast<const U *>(bytes);
             static_cast<std::vector<U> *>(vector)->assign(p, p + count);
         };
+    }
+    template <class T, class U> static void fill(argument &r, repeated<U> &a)
+    {
+        const std::span piece(a.piece.data(), std::min(a.piece.size(), a.count));
+        fill<T>(r, piece);
+        r.wire.repeated_to = a.count * sizeof(U);
     }
     template <class T, class A> static void fill(argument &r, placed<A> &p)
     {

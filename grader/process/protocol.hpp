@@ -61,12 +61,13 @@ struct argument_descriptor {
     std::uint16_t misalign = 0; // elements that the payload starts past a 256-byte boundary
     std::uint8_t scratch = 0; // temporary storage that FUNCTION_scratch sizes; no payload in images
     std::uint8_t last = 0;    // allocated last: on the simulator no other buffer follows it
-    std::uint32_t element = 1;   // bytes per element
-    std::uint64_t bytes = 0;     // of the payload
-    std::uint64_t guard = 0;     // bytes of each guard zone; a multiple of 256
-    std::uint64_t input = 0;     // offset of the image in the input memory
-    std::uint64_t output_at = 0; // offset of the image in the output memory
-    char name[24] = {};          // the contract's name for the argument
+    std::uint32_t element = 1;     // bytes per element
+    std::uint64_t bytes = 0;       // of the payload in an image
+    std::uint64_t repeated_to = 0; // bytes of the buffer, which repeats the payload; 0: it does not
+    std::uint64_t guard = 0;       // bytes of each guard zone; a multiple of 256
+    std::uint64_t input = 0;       // offset of the image in the input memory
+    std::uint64_t output_at = 0;   // offset of the image in the output memory
+    char name[24] = {};            // the contract's name for the argument
 };
 
 // The number of buffers that hold an argument.

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -56,7 +57,7 @@ void check_guards(const std::vector<argument> &arguments)
     for (const argument &a : arguments) {
         const argument_descriptor &s = a.wire;
         if (s.where == argument_memory::value) continue;
-        std::uint64_t each = s.bytes / parts_of(s);
+        std::uint64_t each = s.bytes / parts_of(s), whole = std::max(each, s.repeated_to);
         for (unsigned k = 0; k < parts_of(s); ++k) {
             const std::byte *before = payload_before(a, k), *after = payload_after(a, k);
             const auto g = static_cast<std::int64_t>(s.guard), n = static_cast<std::int64_t>(each),
@@ -78,7 +79,8 @@ void check_guards(const std::vector<argument> &arguments)
                     fmt::format(
                         "The call wrote past the end of {}, which has {}: the first write is at "
                         "index {}.",
-                        name, elements(each / s.element), past.first / e),
+                        name, elements(whole / s.element),
+                        (past.first + static_cast<std::int64_t>(whole - each)) / e),
                     large_index_hint(past.first < n + e && past.count <= e, true,
                                      std::string_view(name).substr(1, name.size() - 2), false,
                                      current_case().results_are_copied));

@@ -29,7 +29,8 @@ public:
     buffer(const argument_descriptor &s, std::uint64_t payload, int device)
         : where_(s.where),
           guard_(s.guard),
-          bytes_(payload),
+          bytes_(std::max(payload, s.repeated_to)),
+          in_image_(s.scratch ? 0 : payload),
           misalign_bytes_(std::uint64_t{s.misalign} * s.element),
           device_(device),
           scratch_(s.scratch)
@@ -74,22 +75,24 @@ public:
 
     std::byte *payload() const { return base_ + misalign_bytes_ + guard_; }
     std::uint64_t payload_bytes() const { return bytes_; }
-    std::uint64_t image_bytes() const { return 2 * guard_ + (scratch_ ? 0 : bytes_); }
+    std::uint64_t image_bytes() const { return 2 * guard_ + in_image_; }
 
     void load(const std::byte *image)
     {
-        if (!scratch_) return copy(base_ + misalign_bytes_, image, image_bytes());
-        copy(base_, image, guard_);
-        copy(payload() + bytes_, image + guard_, guard_);
+        if (is_whole()) return copy(base_ + misalign_bytes_, image, image_bytes());
+        copy(payload() - guard_, image, guard_);
+        copy(payload() + bytes_, image + guard_ + in_image_, guard_);
         // The fill byte is as unpredictable as the guards, and never 0.
-        check(cudaMemset(payload(), std::to_integer<int>(image[0]) | 1, bytes_));
+        if (scratch_) check(cudaMemset(payload(), std::to_integer<int>(image[0]) | 1, bytes_));
+        for (std::uint64_t at = 0; in_image_ && at < bytes_; at += in_image_)
+            copy(payload() + at, image + guard_, std::min(in_image_, bytes_ - at));
     }
     void store(std::byte *image) const
     {
         if (simulator_allow) simulator_allow(base_, misalign_bytes_ + 2 * guard_ + bytes_);
-        if (!scratch_) return copy(image, base_ + misalign_bytes_, image_bytes());
-        copy(image, base_, guard_);
-        copy(image + guard_, payload() + bytes_, guard_);
+        if (is_whole()) return copy(image, base_ + misalign_bytes_, image_bytes());
+        copy(image, payload() - guard_, guard_ + in_image_);
+        copy(image + guard_ + in_image_, payload() + bytes_, guard_);
     }
     void patch(std::uint64_t at, const std::byte *from, std::uint64_t bytes)
     {
@@ -106,6 +109,7 @@ public:
     }
 
 private:
+    bool is_whole() const { return bytes_ == in_image_; } // in the image
     void **address() { return reinterpret_cast<void **>(&base_); }
     // Each result of `acquire` must go to `release` before the next call of `acquire`.
     void acquire(std::uint64_t bytes)
@@ -156,7 +160,7 @@ private:
     }
 
     argument_memory where_;
-    std::uint64_t guard_, bytes_, misalign_bytes_;
+    std::uint64_t guard_, bytes_, in_image_, misalign_bytes_;
     int device_;
     bool scratch_;
     std::byte *base_ = nullptr;

@@ -173,10 +173,11 @@ CORRECTNESS_CASE("histogram: skewed, one bin, an image", 1)
     for (spread how : {spread::skewed, spread::one_bin, spread::image})
         try_bytes(spread_bytes(70003, how, random_source()));
     limit_multiprocessors(1); // with the fewest warps, so that each gets many bytes
-    const repeated all = more_than_16_bits();
+    const many_bytes all = more_than_16_bits();
+    const counts want = all.counts_of_first(all.n);
     output<unsigned> bins(256);
-    CALL(histogram, all.in, all.in.size(), bins);
-    expect_equal(bins, all.want, {}, [&] { return short_counters(bins.values, all.want); });
+    CALL(histogram, all.in(), all.n, bins);
+    expect_equal(bins, want, {}, [&] { return short_counters(bins.values, want); });
 }
 
 CORRECTNESS_CASE("histogram: many blocks", 0.5) { try_bytes(uniform_bytes(many(300007))); }
@@ -195,12 +196,12 @@ CORRECTNESS_CASE("histogram: more than 2^32 bytes", 1)
                              "and unsigned have 32 bits, size_t has 64.";
     output<unsigned> bins(256);
     if (there_is_room_for_more_than_32_bits()) {
-        const repeated all(uniform_bytes((1 << 20) + 9), beyond + rest);
-        CALL(histogram, all.in, all.in.size(), bins);
+        const many_bytes all{uniform_bytes((1 << 20) + 9), beyond + rest};
+        CALL(histogram, all.in(), all.n, bins);
         const std::size_t n =
             std::accumulate(bins.values.begin(), bins.values.end(), std::size_t{0});
         return expect_equal(
-            bins, all.want, {},
+            bins, all.counts_of_first(all.n), {},
             {{"n was taken as if it had 32 bits.", next, [&] { return all.counts_of_first(rest); }},
              {"Only the first " + std::to_string(n) + " were counted.", next,
               [&] { return all.counts_of_first(n); }}});

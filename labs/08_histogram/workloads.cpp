@@ -15,8 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include <unistd.h>
-
 using namespace grading;
 
 static void repeat(const bytes &piece, std::span<unsigned char> all)
@@ -90,33 +88,25 @@ floats floats_outside(const bin_range &r)
             -3e9f};
 }
 
-repeated::repeated(const bytes &piece, std::size_t n)
-    : memory(std::make_unique_for_overwrite<unsigned char[]>(n)),
-      in(memory.get(), n),
-      want(oracle::histogram(piece))
+counts many_bytes::counts_of_first(std::size_t first) const
 {
-    repeat(piece, {memory.get(), n});
-    const auto times = static_cast<unsigned>(n / piece.size());
-    const counts left =
-        oracle::histogram(bytes(piece.begin(), piece.begin() + std::ptrdiff_t(n % piece.size())));
-    for (std::size_t v = 0; v < want.size(); ++v) want[v] = times * want[v] + left[v];
-}
-
-counts repeated::counts_of_first(std::size_t n) const
-{
-    return oracle::histogram(
-        bytes(in.begin(), in.begin() + std::ptrdiff_t(std::min(n, in.size()))));
+    first = std::min(first, n);
+    counts all = oracle::histogram(piece);
+    const auto times = static_cast<unsigned>(first / piece.size());
+    const auto rest = std::ptrdiff_t(first % piece.size());
+    const counts left = oracle::histogram(bytes(piece.begin(), piece.begin() + rest));
+    for (std::size_t v = 0; v < all.size(); ++v) all[v] = times * all[v] + left[v];
+    return all;
 }
 
 bool there_is_room_for_more_than_32_bits()
 {
-    const auto host = std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
-    return !simulated() && host >> 30 >= 48 && device().memory_bytes >> 30 >= 8;
+    return !simulated() && device().memory_bytes >> 30 >= 8;
 }
 
 // A device of one multiprocessor needs the fewest: there it is enough for 16 warps, as many bytes
 // as are raced, so that a thread that looks at more than its own still ends in time.
-repeated more_than_16_bits()
+many_bytes more_than_16_bits()
 {
     constexpr std::size_t one_other_in = 64;
     constexpr double most_warps = 64, equal = 1 - 1.1 / one_other_in;
@@ -125,7 +115,7 @@ repeated more_than_16_bits()
     bytes piece = spread_bytes(70003, spread::one_bin, random_source());
     for (std::size_t i = 0; i < piece.size(); i += one_other_in)
         piece[i] = static_cast<unsigned char>(random_between(0, 255));
-    return repeated(piece, std::size_t(std::min(warps * 0x10000 / equal, room)));
+    return {std::move(piece), std::size_t(std::min(warps * 0x10000 / equal, room))};
 }
 
 std::size_t bytes_to_count()

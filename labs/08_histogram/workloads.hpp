@@ -27,19 +27,18 @@ floats floats_outside(const bin_range &r);
 constexpr int awkward_sizes[] = {1,   2,   15,  16,  17,   31,   32,   33,   255,
                                  256, 257, 511, 513, 1023, 1025, 8191, 8193, 16501};
 
-// n bytes, a repeated piece, and how often each value occurs.
-struct repeated {
-    repeated(const bytes &piece, std::size_t n);
-    std::unique_ptr<unsigned char[]> memory; // clearing billions of bytes would take seconds
-    std::span<const unsigned char> in;
-    counts want;
-    counts counts_of_first(std::size_t n) const;
+// n bytes that repeat a piece.
+struct many_bytes {
+    bytes piece;
+    std::size_t n;
+    grading::repeated<unsigned char> in() const { return {piece, n}; }
+    counts counts_of_first(std::size_t first) const; // of at most n
 };
 bool there_is_room_for_more_than_32_bits();
 
 // Nearly all bytes are equal, and each warp of a device, in a simulator of one multiprocessor, gets
 // more of them than 16 bits can count.
-repeated more_than_16_bits();
+many_bytes more_than_16_bits();
 
 // Sizes of the speed cases, in elements: bytes; ints and floats. Naive's time for bytes and ints
 // grows with their number; it gets a 16th where it is timed.
