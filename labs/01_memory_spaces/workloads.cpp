@@ -6,6 +6,7 @@
 #include "oracle.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <functional>
@@ -87,27 +88,50 @@ make_workload one_more()
     };
 }
 
-// True if each y is within the rounding allowed of the polynomial's value at x, by Horner's rule.
-static bool are_polynomials(const floats &y, const floats &x, const floats &coefficients)
+namespace {
+
+// Eight sums that do not wait for each other.
+using eight = std::array<double, 8>;
+
+// The polynomial's values, by Horner's rule.
+eight values_at(const eight &x, const std::vector<double> &coefficients)
 {
+    eight sum{};
+    for (auto c = coefficients.rbegin(); c != coefficients.rend(); ++c)
+        for (std::size_t k = 0; k < sum.size(); ++k) sum[k] = sum[k] * x[k] + *c;
+    return sum;
+}
+
+// True if each y is within the rounding allowed of the polynomial's value at x.
+bool are_polynomials(const floats &y, const floats &x, const floats &coefficients)
+{
+    const std::vector<double> c(coefficients.begin(), coefficients.end());
+    std::vector<double> absolute(c);
+    for (double &one : absolute) one = std::abs(one);
     return in_ranges(x.size(), [&](std::size_t first, std::size_t last) {
-        constexpr std::size_t together = 8; // sums that do not wait for each other
-        for (std::size_t i = first; i < last; i += together) {
-            const std::size_t count = std::min(together, last - i);
-            double at[together] = {}, value[together] = {}, magnitude[together] = {};
-            std::copy_n(&x[i], count, at);
-            for (auto c = coefficients.rbegin(); c != coefficients.rend(); ++c)
-                for (std::size_t k = 0; k < together; ++k) {
-                    value[k] = value[k] * at[k] + double(*c);
-                    magnitude[k] = magnitude[k] * std::abs(at[k]) + std::abs(double(*c));
-                }
-            for (std::size_t k = 0; k < count; ++k)
-                if (!within(y[i + k], value[k], double(coefficients.size()), magnitude[k]))
-                    return false;
+        for (std::size_t i = first; i < last; i += eight{}.size()) {
+            const std::size_t count = std::min(eight{}.size(), last - i);
+            eight at{};
+            std::copy_n(&x[i], count, at.begin());
+            const eight value = values_at(at, c);
+            auto right = [&](const eight &magnitude) {
+                for (std::size_t k = 0; k < count; ++k)
+                    if (!within(y[i + k], value[k], double(c.size()), magnitude[k])) return false;
+                return true;
+            };
+            auto absolutes = [](eight all) {
+                for (double &one : all) one = std::abs(one);
+                return all;
+            };
+            // A sum is no larger than its terms' magnitude, which most elements do not need.
+            if (!right(absolutes(value)) && !right(values_at(absolutes(at), absolute)))
+                return false;
         }
         return true;
     });
 }
+
+} // namespace
 
 make_workload many_values(int degree)
 {
