@@ -118,10 +118,12 @@ void run_beside_others(const case_group &group)
     run_cases(group);
 }
 
+void release_clock() { use_clock(options().clock_lock, clock_use::none); }
+
 void leave_clock()
 {
     end_workers(); // they may still work, and have a context on the GPU that is timed
-    use_clock(options().clock_lock, clock_use::none);
+    release_clock();
 }
 
 // `own`: what this process runs while the others begin with `groups`; it counts as one of them.
@@ -135,7 +137,8 @@ void run_side_by_side(const std::vector<case_group> &groups, int processes,
     options().side_by_side = std::max(1, others + 1);
     // Calls that are made beside each other on a GPU share its time.
     if (others > 0 && !options().simulated) options().patience *= 2;
-    run_groups(groups, others, run_beside_others, leave_clock, own);
+    // This process keeps its workers, which it may need again: to end them takes a while.
+    run_groups(groups, others, run_beside_others, leave_clock, release_clock, own);
     options() = alone;
 }
 
@@ -202,6 +205,8 @@ int grade(const grading_request &request)
     if (!write_file(request.result_file, result_json) ||
         !write_file(request.counters_file, counters_json) || !write_step_results())
         return 99;
+    fmt::print("{{\"status\":{}}}\n", exit_status()); // the result is there
+    std::fflush(stdout);
     end_workers();
     return exit_status();
 }

@@ -18,6 +18,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 
 namespace cli {
 
@@ -151,7 +152,9 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
     std::vector<int> statuses;
     std::string unmatched; // graders' messages about --case
     bool alone = all.size() == 1;
+    std::shared_ptr<const void> ending; // the last grader has told all; it ends while that is shown
     for (const item &i : all) {
+        ending.reset();
         const std::string grading = "grading " + i.of->name;
         progress.say(grading);
         graded g = grade_one(t, *i.of, i.what, options, [&](int done, int cases) {
@@ -165,11 +168,13 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
             progress.clear();
             fmt::print(stderr, "{}", g.from_grader ? g.said : "");
             fmt::print("{}", report_of(t, i, g));
+            std::fflush(stdout);
         }
         if (!options.submission.empty()) note_missing_sandbox(g.document);
         if (is_own_full_grade(options)) save_progress(t, g.document, options.backend);
         documents.push_back(std::move(g.document));
         statuses.push_back(g.status);
+        ending = std::move(g.ending);
     }
     progress.clear();
     if (documents.empty()) {

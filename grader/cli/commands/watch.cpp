@@ -117,6 +117,7 @@ private:
     void begin(bool saved = true)
     {
         running_.reset();
+        ending_.reset();
         started_ = steady::now();
         if (saved) state_.saved = local_time("%H:%M:%S");
         state_.helped.reset();
@@ -148,27 +149,29 @@ private:
         std::string step = running_->step();
         if (!step.empty())
             state_.step = fmt::format("Grading what was saved at {}: {} ...", state_.saved, step);
-        if (!running_->done()) return;
-        state_.seconds = std::chrono::duration<double>(steady::now() - started_).count();
-        take_result();
-        running_.reset();
-        refresh_progress();
-    }
-
-    void take_result()
-    {
-        const exit_result &end = running_->end();
+        const bool done = running_->done(); // it has a result a while before
         json document;
         if (fs::exists(running_->json_file()))
             document = json::parse(read_text(running_->json_file()), nullptr, false);
-        if (invalid(document).empty()) {
+        const bool has_result = invalid(document).empty();
+        if (!done && !has_result) return;
+        state_.seconds = std::chrono::duration<double>(steady::now() - started_).count();
+        if (has_result) {
             state_.document = std::move(document);
             state_.now = watch_state::phase::graded;
-            return;
+        } else {
+            tell_fault();
         }
+        ending_ = std::move(running_);
+        refresh_progress();
+    }
+
+    void tell_fault()
+    {
         state_.now = watch_state::phase::fault;
         state_.document = nullptr;
         state_.trouble.clear();
+        const exit_result &end = running_->end();
         for (const std::string &line : lines(sanitized(end.text, 4000)))
             if (!line.starts_with("grading ")) state_.trouble += line + "\n";
         if (end.what != exit_result::exited || state_.trouble.empty())
@@ -303,7 +306,7 @@ private:
     std::map<int, int> unkept_hints_; // number of hints shown, by TODO
     std::vector<std::string> shown_;
     steady::time_point started_;
-    std::unique_ptr<background_grade> running_;
+    std::unique_ptr<background_grade> running_, ending_; // `ending_` has its result
 };
 
 // Moves the shell's prompt below the last screen, however the loop ends.

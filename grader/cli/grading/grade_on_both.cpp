@@ -75,7 +75,7 @@ bool any_disagreement(const graded &a, const graded &b)
 // Adds what the GPU's run found. If it disagrees with the simulator, the GPU repeats the
 // correctness cases in fresh processes.
 graded with_gpu(const toolchain &t, const lab &l, const subject &what,
-                const prepared_grade &prepared, graded by_simulator, const graded &gpu,
+                const prepared_grade &prepared, graded by_simulator, graded gpu,
                 const grade_options &options)
 {
     graded g = std::move(by_simulator);
@@ -88,6 +88,7 @@ graded with_gpu(const toolchain &t, const lab &l, const subject &what,
     if (!gpu.from_grader) return g;
     json again;
     if (any_disagreement(g, gpu)) {
+        gpu.ending.reset(); // its workers hold memory of the device
         const graded repeated =
             grade_prepared(t, l, what, prepared, on("gpu", options, "correctness"));
         again = repeated.document;
@@ -95,6 +96,7 @@ graded with_gpu(const toolchain &t, const lab &l, const subject &what,
     }
     g.said += gpu.said;
     g.worker = gpu.worker;
+    g.ending = gpu.ending;
     g.document = merged_backends(g.document, gpu.document, again);
     g.status = status_of(g.document["labs"][0]);
     return g;
@@ -108,11 +110,11 @@ graded add_gpu(const toolchain &t, const lab &l, const subject &what,
 {
     if (by_simulator && (!prepared.workers.contains("gpu") || !by_simulator->from_grader))
         return *by_simulator;
-    const graded gpu = grade_prepared(t, l, what, prepared, on("gpu", options));
+    graded gpu = grade_prepared(t, l, what, prepared, on("gpu", options));
     if (!gpu.from_grader && prepared.refused.is_null())
         throw machine_error("on the GPU nothing was graded: " + messages_of(gpu));
     if (!by_simulator) return gpu;
-    return with_gpu(t, l, what, prepared, std::move(*by_simulator), gpu, options);
+    return with_gpu(t, l, what, prepared, std::move(*by_simulator), std::move(gpu), options);
 }
 
 graded grade_on_both(const toolchain &t, const lab &l, const subject &what,

@@ -23,6 +23,7 @@
 #include <future>
 #include <optional>
 #include <thread>
+#include <utility>
 
 namespace cli {
 
@@ -151,11 +152,14 @@ void name_file(json &document, const std::string &sha256)
 }
 
 // Starts the grader, and returns its messages as the text of its exit. It is ended as soon as
-// `cancel_fd` is readable; -1: there is none.
+// `cancel_fd` is readable; -1: there is none. `on_result` is called with what it will return once
+// the result is written: the grader then only ends its workers.
 exit_result answer_to(const json &request, const toolchain &t, const lab &l,
                       std::chrono::seconds limit, const grade_progress &progress,
-                      int cancel_fd = -1)
+                      int cancel_fd = -1,
+                      const std::function<void(const exit_result &)> &on_result = {})
 {
+    const auto start = std::chrono::steady_clock::now();
     child c;
     c.cancel_fd = cancel_fd;
     c.arguments = {t.grader(l)};
@@ -163,17 +167,30 @@ exit_result answer_to(const json &request, const toolchain &t, const lab &l,
     c.folder = t.source_root;
     c.wall = limit;
     c.keep = 0;
-    // A grader writes {"cases":N}, then a line per finished case; its other lines are messages.
-    constexpr std::string_view count = "{\"cases\":", finished = "{\"case\":";
+    // A grader writes {"cases":N}, then a line per finished case, then {"status":N}; its other
+    // lines are messages.
+    constexpr std::string_view count = "{\"cases\":", finished = "{\"case\":",
+                               status = "{\"status\":";
     int done = 0, cases = 0;
     std::string messages;
+    auto number = [](std::string_view line, std::string_view after, int &n) {
+        std::from_chars(line.data() + after.size(), line.data() + line.size(), n);
+    };
     c.each_line = [&](std::string_view line) {
-        if (line.starts_with(count))
-            std::from_chars(line.data() + count.size(), line.data() + line.size(), cases);
-        else if (!line.starts_with(finished))
+        if (line.starts_with(count)) {
+            number(line, count, cases);
+        } else if (line.starts_with(finished)) {
+            if (progress) progress(++done, cases);
+        } else if (line.starts_with(status)) {
+            if (!on_result) return;
+            exit_result e{.what = exit_result::exited, .text = messages};
+            number(line, status, e.status);
+            e.seconds =
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+            on_result(e);
+        } else {
             messages += std::string(line) + "\n";
-        else if (progress)
-            progress(++done, cases);
+        }
     };
     exit_result e = run(c);
     if (e.what == exit_result::not_started)
@@ -309,16 +326,26 @@ struct early_grade::state {
     const scratch_folder scratch = {};
     const std::string worker = scratch.path() + "/worker"; // a link to the program
     const waitable_flag given_up = {};
-    std::future<exit_result> exit = {}; // its destructor waits
+    std::promise<exit_result> answer = {};
+    std::future<void> end = {}; // its destructor waits
     std::optional<file_lock> until_built = std::make_optional<file_lock>(worker + ".lock");
     std::optional<prepared_grade> prepared = {}; // from begin() on
 
-    exit_result run() const
+    void run()
     {
-        json request = request_of(tools, of, what, worker, options, result_file(scratch));
-        request["worker_lock"] = worker + ".lock";
-        // It waits for the compiler and, with a clock's lock, for the simulator's grader.
-        return answer_to(request, tools, of, 3 * limit_of_grade, progress, given_up.descriptor());
+        bool answered = false;
+        const auto take = [&](const exit_result &e) {
+            if (!std::exchange(answered, true)) answer.set_value(e);
+        };
+        try {
+            json request = request_of(tools, of, what, worker, options, result_file(scratch));
+            request["worker_lock"] = worker + ".lock";
+            // It waits for the compiler and, with a clock's lock, for the simulator's grader.
+            take(answer_to(request, tools, of, 3 * limit_of_grade, progress, given_up.descriptor(),
+                           take));
+        } catch (...) { // once the result is there, nothing that happens to the grader counts
+            if (!answered) answer.set_exception(std::current_exception());
+        }
     }
 };
 
@@ -326,10 +353,13 @@ early_grade::early_grade(const toolchain &t, const lab &l, const subject &what,
                          const grade_options &options, const grade_progress &progress)
     : state_(new state{t, l, what, options, progress})
 {
-    state_->exit = std::async(std::launch::async, [&s = *state_] { return s.run(); });
+    state_->end = std::async(std::launch::async, [&s = *state_] { s.run(); });
 }
 
-early_grade::~early_grade() { state_->given_up.set(); }
+early_grade::~early_grade()
+{
+    if (state_) state_->given_up.set();
+}
 
 void early_grade::begin(const prepared_grade &prepared)
 {
@@ -342,8 +372,10 @@ void early_grade::begin(const prepared_grade &prepared)
 graded early_grade::result()
 {
     state &s = *state_;
-    return result_of(s.tools, s.of, s.what, s.prepared.value(), s.options.backend, s.exit.get(),
-                     s.scratch);
+    graded g = result_of(s.tools, s.of, s.what, s.prepared.value(), s.options.backend,
+                         s.answer.get_future().get(), s.scratch);
+    g.ending = std::move(state_);
+    return g;
 }
 
 std::vector<json> grade_ladder(const toolchain &t, const std::vector<item> &versions,

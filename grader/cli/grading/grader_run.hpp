@@ -47,6 +47,8 @@ struct graded {
     std::string said;         // the grader's messages, which are about the machine or the request
     std::string worker;       // the program that was graded; empty: none was built
     double seconds = 0, cpu_seconds = 0;
+    // The grader may still be ending its workers; the last copy waits for it.
+    std::shared_ptr<const void> ending = {};
 };
 
 // Called after each finished case with the numbers of finished and chosen cases.
@@ -79,15 +81,16 @@ class early_grade {
 public:
     early_grade(const toolchain &t, const lab &l, const subject &what, const grade_options &options,
                 const grade_progress &progress);
-    ~early_grade(); // ends the grader if it still runs
+    ~early_grade(); // ends the grader, unless its result was taken
     // The submission was built.
     void begin(const prepared_grade &prepared);
-    // Waits for the end; only after begin(). Throws as grade_prepared().
+    // Waits for the result; once, and only after begin(). Its `cpu_seconds` are not known. Throws
+    // as grade_prepared().
     graded result();
 
 private:
     struct state;
-    std::unique_ptr<state> state_;
+    std::shared_ptr<state> state_;
 };
 
 // Builds the worker of a submission, and grades. Throws stop_requested and machine_error.

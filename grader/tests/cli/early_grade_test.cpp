@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <sys/stat.h>
 #include <thread>
 
 using namespace cli;
@@ -69,6 +71,27 @@ TEST_CASE("a grader is started before its submission is compiled, and told where
     CHECK(g.document["labs"][0]["sha256"] == "1f");
     CHECK(g.document["labs"][0]["warnings"][0] == "mine.cu(3): warning");
     CHECK(read_text(p.root + "/worker") == p.root + "/build/program\n");
+}
+
+TEST_CASE("a result is taken when it is told, and its grader is waited for")
+{
+    waiting_project p;
+    p.script("build/grade.02_scaling", "cd '" + p.root + R"sh('
+request=$(cat)
+cp result.json "$(echo "$request" | sed 's/.*"result":"\([^"]*\)".*/\1/')"
+echo '{"status":0}'
+read -r _ <end
+touch ended)sh");
+    REQUIRE(mkfifo((p.root + "/end").c_str(), 0600) == 0);
+    early_grade grade(p.tools, p.only_lab(), p.mine, p.options, {});
+    grade.begin(p.prepared);
+    graded g = grade.result();
+    CHECK(g.from_grader);
+    CHECK(g.status == passed);
+    CHECK(!p.has("ended"));
+    std::ofstream(p.root + "/end") << "now\n";
+    g.ending.reset();
+    CHECK(p.has("ended"));
 }
 
 TEST_CASE("a grader whose submission is given up is ended")
