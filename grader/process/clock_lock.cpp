@@ -22,6 +22,16 @@ struct clock_file {
     clock_use how = clock_use::none;
 };
 
+clock_file &held_clock(const std::string &path)
+{
+    static clock_file held;
+    if (held.opened_by == getpid() && held.path == path) return held;
+    owned_fd file = owned_fd::high(open(path.c_str(), O_RDWR | O_CLOEXEC));
+    if (file.get() < 0) throw_errno("opening the clock's file");
+    held = {std::move(file), path, getpid(), clock_use::none};
+    return held;
+}
+
 int operation(clock_use how)
 {
     if (how == clock_use::none) return LOCK_UN;
@@ -38,20 +48,30 @@ void lock(int fd, clock_use how)
 
 double use_clock(const std::string &path, clock_use how)
 {
-    static clock_file held;
     if (path.empty()) return 0;
     const auto start = std::chrono::steady_clock::now();
-    if (held.opened_by != getpid() || held.path != path) {
-        owned_fd file = owned_fd::high(open(path.c_str(), O_RDWR | O_CLOEXEC));
-        if (file.get() < 0) throw_errno("opening the clock's file");
-        held = {std::move(file), path, getpid(), clock_use::none};
-    }
+    clock_file &held = held_clock(path);
     if (held.how == how) return 0;
     // A lock is not converted while it is waited for: two that hold a shared one would block.
     if (how != clock_use::none) lock(held.fd.get(), clock_use::none);
     lock(held.fd.get(), how);
     held.how = how;
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+bool alone_without_waiting(const std::string &path)
+{
+    if (path.empty()) return true;
+    clock_file &held = held_clock(path);
+    if (held.how == clock_use::alone) return true;
+    if (flock(held.fd.get(), LOCK_EX | LOCK_NB) == 0) {
+        held.how = clock_use::alone;
+        return true;
+    }
+    if (errno != EWOULDBLOCK) throw_errno("asking for the clock");
+    held.how = clock_use::none; // a lock that could not be converted may be lost
+    use_clock(path, clock_use::beside);
+    return false;
 }
 
 } // namespace grading

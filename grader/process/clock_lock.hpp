@@ -18,4 +18,8 @@ enum class clock_use {
 // the seconds that it waited: none for an empty path. Throws std::system_error.
 double use_clock(const std::string &path, clock_use how);
 
+// Returns true, and this process is alone, if that is possible without waiting; else it works
+// beside others, and may have waited for that.
+bool alone_without_waiting(const std::string &path);
+
 } // namespace grading

@@ -195,7 +195,8 @@ std::vector<case_group> groups_of(const std::vector<std::size_t> &chosen)
 
 void run_groups(std::vector<case_group> groups, int others,
                 const std::function<void(const case_group &)> &run,
-                const std::function<void()> &leave, const std::vector<case_group> &own)
+                const std::function<void()> &leave, const std::function<void()> &pause,
+                const std::vector<case_group> &own)
 {
     if (others > 0)
         std::stable_sort(groups.begin(), groups.end(),
@@ -218,7 +219,7 @@ void run_groups(std::vector<case_group> groups, int others,
     for (int k = 0; k < others; ++k) forks.push_back(fork_to(work, leave));
     for (const case_group &group : own) run(group);
     work();
-    if (others > 0) leave();
+    if (others > 0) pause();
     for (const forked &other : forks) take_results(other);
     require_results(groups);
     require_results(own);

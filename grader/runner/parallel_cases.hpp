@@ -22,11 +22,12 @@ std::vector<case_group> groups_of(const std::vector<std::size_t> &chosen);
 // started.
 //
 // No worker and no thread may run, because a fork would share them. `run` runs a group's cases in
-// new workers; `leave` ends everything that a process has started, before it ends or waits for the
-// others.
+// new workers; `leave` ends everything that a forked process has started, before it ends; `pause`
+// is called before this process waits for the others.
 void run_groups(std::vector<case_group> groups, int others,
                 const std::function<void(const case_group &)> &run,
-                const std::function<void()> &leave, const std::vector<case_group> &own = {});
+                const std::function<void()> &leave, const std::function<void()> &pause,
+                const std::vector<case_group> &own = {});
 
 // True if any process of this grade found a mistake in a correctness case of `function`.
 bool is_known_wrong(const std::string &function);

@@ -12,6 +12,8 @@ namespace grading {
 // works beside the others again.
 class alone_at_clock {
 public:
+    // True if one begins to live now without waiting.
+    static bool is_free() { return alone_without_waiting(options().clock_lock); }
     alone_at_clock()
         : waited_s(use_clock(options().clock_lock, clock_use::alone)),
           side_by_side_(std::exchange(options().side_by_side, 1))

@@ -17,6 +17,7 @@
 #include "runner/resources.hpp"
 #include "runner/run_options.hpp"
 #include "runner/worker_verdict.hpp"
+#include "stopwatch.hpp"
 
 #include <fmt/format.h>
 
@@ -41,25 +42,10 @@ using std::chrono::seconds;
 
 constexpr double min_run_ms = 0.3;
 constexpr const char *loading = "handing over the arguments";
-constexpr std::size_t graded_sets = 3;
+constexpr std::uint64_t graded_sets = 3;
 constexpr std::uint64_t device_budget = std::uint64_t{16} << 30; // for all sets in all workers
-
-// Adds its lifetime in seconds to `sum`.
-class stopwatch {
-public:
-    explicit stopwatch(double &sum) : sum_(sum), start_(std::chrono::steady_clock::now()) {}
-    ~stopwatch()
-    {
-        std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_;
-        sum_ += took.count();
-    }
-    stopwatch(const stopwatch &) = delete;
-    stopwatch &operator=(const stopwatch &) = delete;
-
-private:
-    double &sum_;
-    std::chrono::steady_clock::time_point start_;
-};
+// More sets than are graded make a run longer and its time more exact; large ones take seconds.
+constexpr std::uint64_t enough_for_more = std::uint64_t{2} << 30;
 
 // Drives the workers of naive, the submission and the library.
 class benchmark_of_workers : public gpu_benchmark {
@@ -76,6 +62,8 @@ public:
           roofline_(image_start)
     {
         stopwatch watch(prepare_s_);
+        be_alone_if_free();
+        places_ = options().side_by_side;
         forget_call();
         image_end_ = roofline_.end();
         add_sets(sets_, make_, min_sets_);
@@ -105,20 +93,23 @@ public:
         // submission's runs while trusted workers load: its constructors are over, or its program
         // is still compiled.
         const bool compiled = submission_is_built();
+        be_alone_if_free();
         if (!others_stay) {
             start(compiled ? implementations() : trusted());
             roofline_.load();
             load_trusted(0, 0);
+            be_alone_if_free();
+            for (implementation who : trusted())
+                if (prepared_ == 0) call_first(who); // a library's takes seconds
         }
         prepare_s_ -= wait_for_submission();
         if (others_stay || !compiled) start({implementation::submission});
         load_submission(0);
         // All that takes long before the first time is done: the rest wants the machine alone.
         if (!alone_) prepare_s_ -= alone_.emplace().waited_s;
-        // Raises the GPU's clocks. A shorter warm-up is enough for times that are only shown,
-        // and where a benchmark of this process did it before.
-        static bool warm = false;
-        for (int i = 0; i < (shown_ || warm ? 1 : 4); ++i) roofline_.fma_rate(max_calls);
+        static bool warm = false; // the GPU's clocks are raised: less is enough
+        const int warm_ups = others_stay ? 0 : shown_ || warm ? 1 : 4;
+        for (int i = 0; i < warm_ups; ++i) roofline_.fma_rate(max_calls);
         warm = true;
         overhead_ms_ = roofline_.overhead();
         if (others_stay)
@@ -179,6 +170,12 @@ public:
     }
 
 private:
+    // Alone, it makes and checks inputs on all cores.
+    void be_alone_if_free()
+    {
+        if (!alone_ && alone_at_clock::is_free()) alone_.emplace();
+    }
+
     static std::size_t index(implementation who) { return static_cast<std::size_t>(who); }
     static std::vector<implementation> implementations()
     {
@@ -364,7 +361,7 @@ private:
         return a;
     }
 
-    // Returns how many sets fit the workers' devices and this machine's memory.
+    // Returns how many sets fit devices and this machine's memory, and are worth the time.
     std::size_t max_sets() const
     {
         const benchmark_set &s = sets_[0];
@@ -378,11 +375,19 @@ private:
         // The workload's vectors and the image, in each form, and the stores of two workers.
         std::uint64_t by_host =
             available_memory() / 2 / places / ((2 * forms + 2) * s.image_bytes()) + sets_.size();
-        return std::min({by_device, by_region, by_host, std::uint64_t{max_calls}});
+        const std::uint64_t by_time = std::max(graded_sets, enough_for_more / s.image_bytes());
+        return std::min({by_device, by_region, by_host, by_time, std::uint64_t{max_calls}});
     }
 
-    // Makes and checks a first call of each of these, then chooses the calls per run, so that a
-    // run lasts long enough for the parent's clock.
+    void call_first(implementation who)
+    {
+        word_ = poison_word(unforeseen());
+        require(who, ask(who, sets_of(who)[0].poison_outputs(word_)), "poisoning the outputs");
+        run(who, 1);
+        verify(who, 1);
+    }
+
+    // Chooses the calls per run of these, so that a run lasts long enough for the parent's clock.
     void choose_calls(const std::vector<implementation> &all)
     {
         std::size_t fitting = max_sets();
@@ -394,13 +399,11 @@ private:
                                  min_sets_, function(), sets_[0].image_bytes() >> 20,
                                  implementations().size()),
                      "The lab's sizes are too large for this device.");
-        word_ = poison_word(unforeseen());
         for (implementation who : all) {
-            require(who, ask(who, sets_of(who)[0].poison_outputs(word_)), "poisoning the outputs");
-            run(who, 1);
-            verify(who, 1);
+            if (who == implementation::submission) call_first(who);
             double ms = run(who, 1).worker_ms;
-            for (int i = 0; i < 2; ++i) ms = std::min(ms, run(who, 1).worker_ms);
+            for (int i = 0; i < 2 && ms < 2 * min_run_ms; ++i)
+                ms = std::min(ms, run(who, 1).worker_ms);
             if (who == implementation::naive) naive_ms_ = ms;
             // At least as many calls as at the passing speed: a submission that is slow only now
             // gains nothing.
@@ -456,12 +459,12 @@ private:
 
     const make_workload make_, make_for_naive_;
     const speed_gates gates_;
-    const int places_ = options().side_by_side;
+    int places_ = 1; // processes that share the device and this machine's memory
     const std::uint64_t claim_ = claim_inputs();
     bool shown_; // the times are shown, not graded, so fewer sets of inputs will do
     std::size_t min_sets_;
     bool verified_[2] = {};               // since prepare()
-    std::optional<alone_at_clock> alone_; // from the first time on
+    std::optional<alone_at_clock> alone_; // from the first time on at the latest
     device_clocks clocks_;
     std::mt19937_64 random_;
     roofline_kernels roofline_;

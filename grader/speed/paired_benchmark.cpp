@@ -123,7 +123,7 @@ private:
     // few samples. Where nothing is asked for, these are all that are taken.
     bool is_clear() const
     {
-        if (!gates_time(gates_)) return kept_.size() == shown_pairs;
+        if (!gates_time(gates_)) return kept_.size() == shown_pairs || spent_ms_ > shown_ms;
         if (how_ == scrutiny::in_full || kept_.size() != early_look) return false;
         auto clear = [](const std::vector<double> &samples, const steps &offered) {
             const double highest = std::max({offered.pass, offered.good, offered.excellent});

@@ -83,10 +83,11 @@ struct judgement {
     speed_result result;
 };
 
-// True if any gate needs a clock. Otherwise the benchmark takes only `shown_pairs`, and its times
-// are shown but not graded.
+// True if any gate needs a clock. Otherwise the benchmark takes only `shown_pairs`, or fewer once
+// the submission has taken `shown_ms` in them, and its times are shown but not graded.
 bool gates_time(const speed_gates &gates);
 constexpr int shown_pairs = 3;
+constexpr double shown_ms = 500;
 
 enum class scrutiny : std::uint8_t {
     usual,   // samples until the verdict is clear, and the outputs of each are checked

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstring>
 #include <random>
+#include <span>
 #include <vector>
 
 namespace grading {
@@ -47,10 +48,8 @@ roofline_kernels::roofline_kernels(std::uint64_t at) : at_(at)
     if (end() > inputs().size())
         end_case(verdict::INFRA_ERROR, "The copy kernel's data do not fit the shared memory.");
     std::mt19937_64 random(at);
-    for (std::uint64_t i = 0; i < copy_bytes_; i += 8) {
-        std::uint64_t bits = random();
-        std::memcpy(inputs().data() + at_ + i, &bits, 8);
-    }
+    auto *values = reinterpret_cast<unsigned char *>(inputs().data() + at_);
+    fill_random(std::span(values, copy_bytes_), random);
 }
 
 void roofline_kernels::load()

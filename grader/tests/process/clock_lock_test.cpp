@@ -44,6 +44,28 @@ TEST_CASE("times are taken once nobody else works, and nobody works meanwhile")
     unlink(path.c_str());
 }
 
+TEST_CASE("who would have to wait for the clock works beside the others instead")
+{
+    CHECK(alone_without_waiting(""));
+    CHECK_THROWS_AS(alone_without_waiting("/nowhere/clock"), std::system_error);
+
+    std::string path = "/tmp/clock.XXXXXX";
+    owned_fd busy(mkstemp(path.data()));
+    REQUIRE(busy.get() >= 0);
+    REQUIRE(flock(busy.get(), LOCK_SH) == 0);
+    use_clock(path, clock_use::beside);
+    CHECK(!alone_without_waiting(path));
+    CHECK(flock(busy.get(), LOCK_EX | LOCK_NB) != 0); // it still works beside the other
+    CHECK(flock(busy.get(), LOCK_UN) == 0);
+    CHECK(alone_without_waiting(path));
+    CHECK(alone_without_waiting(path)); // it is
+    CHECK(flock(busy.get(), LOCK_SH | LOCK_NB) != 0);
+    CHECK(use_clock(path, clock_use::alone) == 0);
+    use_clock(path, clock_use::none);
+    CHECK(flock(busy.get(), LOCK_EX | LOCK_NB) == 0);
+    unlink(path.c_str());
+}
+
 TEST_CASE("a forked process locks by itself, and two that wait for the clock both get it")
 {
     std::string path = "/tmp/clock.XXXXXX";

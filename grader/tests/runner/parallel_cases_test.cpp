@@ -95,7 +95,7 @@ TEST_CASE("each case runs once, and its result comes back as it was")
             fresh.name = r.name, fresh.what = r.what;
             r = fresh;
         }
-        run_groups(groups_of(all_cases()), others, run, nothing);
+        run_groups(groups_of(all_cases()), others, run, nothing, nothing);
         char counted[16];
         CHECK(read(said.out.get(), counted, sizeof counted) == 5);
         for (std::size_t i = 0; i < 4; ++i) {
@@ -132,7 +132,7 @@ TEST_CASE("after a case without an end none is tried, whoever has tried it")
             if (r.name == "a: two") r.endless = "a";
         }
     };
-    run_groups(groups_of(all_cases()), 2, run, nothing);
+    run_groups(groups_of(all_cases()), 2, run, nothing, nothing);
     CHECK(records()[0].points == 2);
     CHECK(records()[1].tried);
     CHECK(records()[2].points == 2);
@@ -156,7 +156,7 @@ TEST_CASE("cases of a process that ended before their results are a fault of our
         CHECK(read(other_has_one.out.get(), &c, 1) == 1);
         records()[group[0]].started = true;
     };
-    run_groups(groups_of(all_cases()), 1, run, nothing);
+    run_groups(groups_of(all_cases()), 1, run, nothing, nothing);
     std::multiset<verdict> results{records()[0].result, records()[1].result};
     CHECK(results == std::multiset<verdict>{verdict::PASS, verdict::INFRA_ERROR});
     CHECK(exit_status() == 99);
@@ -184,7 +184,7 @@ TEST_CASE("this process begins with its own cases, and knows what others found w
     auto leave = [&] {
         if (getpid() != here) CHECK(write(left.in.get(), "x", 1) == 1);
     };
-    run_groups({{0}, {1}}, 1, run, leave, {{2}});
+    run_groups({{0}, {1}}, 1, run, leave, nothing, {{2}});
     CHECK(own_here);
     CHECK(known_a);
     CHECK_FALSE(known_b);

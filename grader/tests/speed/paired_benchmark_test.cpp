@@ -528,6 +528,10 @@ TEST_CASE("a ratio that is only shown fails nobody, and the library's is shown b
     CHECK(j.result.pairs == shown_pairs);
     CHECK(j.result.median == doctest::Approx(0.5));
     CHECK(j.result.library_ratio == doctest::Approx(0.5));
+    t.submission_ms = 1.1 * shown_ms; // one is enough
+    j = judge(t, at_least(0));
+    CHECK(j.result.pairs == 1);
+    CHECK(j.result.ms == doctest::Approx(t.submission_ms));
 }
 
 TEST_CASE("a naive that does a part of the work is taken to go on at its speed")
