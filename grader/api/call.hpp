@@ -151,10 +151,10 @@ private:
             std::conditional_t<std::is_pointer_v<E>, std::remove_pointer_t<std::remove_cv_t<E>>, E>;
         using T = std::remove_cv_t<inner>;
         static_assert(std::is_trivially_copyable_v<T>);
-        static_assert(
-            std::is_const_v<inner> ||
-                !(requires { typename A::allocator_type; } || requires(A x) { x.piece; }),
-            "what a call may change is an output, or changed_in_place(values)");
+        static_assert(std::is_const_v<inner> || !(
+                                                    requires { typename A::allocator_type; } ||
+                                                    requires(A x) { x.piece; }),
+                      "what a call may change is an output, or changed_in_place(values)");
         argument r;
         r.wire.read_only = std::is_const_v<inner>;
         r.wire.element = sizeof(T);

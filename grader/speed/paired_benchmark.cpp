@@ -25,6 +25,7 @@ constexpr double clock_fell = 0.90, clock_low = 0.75;
 constexpr double unseen_clock_drop = 2;   // between readings the clock may be lower by this factor
 constexpr double max_naive_spread = 0.10; // relative spread from which the machine is to blame
 constexpr double max_spent_ms = 60e3;     // by the submission, in one benchmark
+constexpr double long_run_ms = 2e3;
 // A call over the limit probably never ends if naive takes less than this share of the limit.
 constexpr double naive_is_slow = 0.1;
 constexpr int discards_to_give_up = 15; // and no fewer than the samples kept
@@ -110,10 +111,11 @@ private:
             bool kept = one_pair();
             if (std::optional<judgement> j = give_up()) return j;
             if (!kept) continue;
-            const bool clear = is_clear();
-            if (!clear && !is_look(static_cast<int>(kept_.size()))) continue;
+            const bool clear = is_clear(), hopeless = is_hopeless();
+            if (!clear && !hopeless && !is_look(static_cast<int>(kept_.size()))) continue;
             if (std::optional<judgement> j = implausible()) return j;
             if (clear) return pass();
+            if (hopeless) return too_slow({.speedup = decision::missed});
             if (std::optional<judgement> j = conclude(look(decide))) return j;
         }
         return std::nullopt;
@@ -132,6 +134,15 @@ private:
         return all_above(kept_.worker, gates_.speedup, clear_ratio) &&
                all_above(kept_.parent, gates_.speedup, clear_ratio) &&
                clear(kept_.copy, gates_.copy) && clear(kept_.fma, gates_.fma);
+    }
+
+    // True if few samples, in each of which the submission took seconds, are far too slow.
+    bool is_hopeless() const
+    {
+        return how_ != scrutiny::in_full && kept_.size() == early_look &&
+               spent_ms_ > early_look * long_run_ms &&
+               all_below(kept_.worker, gates_.speedup, clear_ratio) &&
+               all_below(kept_.parent, gates_.speedup, clear_ratio);
     }
 
     bool one_pair()

@@ -75,4 +75,9 @@ bool all_above(std::span<const double> samples, double required, double margin)
     return std::ranges::all_of(samples, [=](double s) { return s >= margin * required; });
 }
 
+bool all_below(std::span<const double> samples, double required, double margin)
+{
+    return std::ranges::all_of(samples, [=](double s) { return margin * s <= required; });
+}
+
 } // namespace grading

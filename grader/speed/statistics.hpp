@@ -16,7 +16,7 @@
 // above the required value by a margin that noise does not cross: in the pairs of
 // data/measured/pairs no ratio stands more than 7 % above its median on the workers' clocks, and
 // none more than 26 % on the parent's. Below their median they reach further (spikes), so that
-// three samples never say "missed".
+// three samples say "missed" only where each took seconds, which no spike doubles.
 #pragma once
 
 #include <optional>
@@ -54,7 +54,8 @@ bool is_look(int samples); // one of 10, 15, ... 60
 // Decides if the median is at least `required`: `reached` if the interval's lower end is, `missed`
 // if its upper end is below, else `go_on`.
 decision decide(std::span<const double> samples, double required);
-// True if every sample is at least `margin` times `required`.
+// True if every sample is at least `margin` times `required`; at most a `margin`-th of it.
 bool all_above(std::span<const double> samples, double required, double margin);
+bool all_below(std::span<const double> samples, double required, double margin);
 
 } // namespace grading

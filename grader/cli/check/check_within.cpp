@@ -157,7 +157,7 @@ std::optional<check_task> narrowed(const toolchain &t, check_task work,
     static const std::vector<std::string> by_clock = {"TIMEOUT", "RESOURCE_LIMIT", "LATE_WRITE"};
     const listed_case *judged = listed(cases, work.case_name);
     const bool timed = work.case_name.empty() || (judged && judged->kind == "clock");
-    work.alone = timed || std::ranges::find(by_clock, e.verdict) != by_clock.end();
+    work.alone = timed || std::ranges::find_first_of(e.verdicts, by_clock) != e.verdicts.end();
     return work;
 }
 

@@ -4,15 +4,17 @@
 #include "cli/results/result.hpp"
 
 #include <string>
+#include <vector>
 
 namespace cli {
 
 struct expectation {
-    bool passes = false;         // the mistake does not show on this backend
+    bool passes = false;         // the mistake does not show on this backend, in the case if named
     bool may_pass = false;       // the mistake shows only by chance on this backend, as a race does
     bool may_be_skipped = false; // a GPU alone, which leaves to the simulator what it cannot judge
-    std::string case_name, verdict;
-    std::string words; // a part of the case's message or hint; may be empty
+    std::string case_name, verdict;    // "CRASH", or "CRASH or TIMEOUT"
+    std::vector<std::string> verdicts; // the same, one by one
+    std::string words;                 // a part of the case's message or hint; may be empty
 };
 
 // Reads "// Fails: CASE | VERDICT | WORDS" and, on gpu, "// On gpu: CASE | VERDICT | WORDS",

@@ -83,6 +83,7 @@ TEST_CASE("what must pass must pass")
     expectation e = of(ordinary + "// On gpu: passes - no checks there\n", "gpu");
     CHECK(unmet(e, got("PASS", "", "pass")) == "");
     CHECK(unmet(e, got("WRONG_ANSWER", "its own factor")) != "");
+    CHECK(unmet(e, got("PASS", "", "fail")) == ""); // another case may fail
     for (const char *backend : {"sim", "gpu"})
         CHECK(of("// Passes: what looks like a fault is none\n", backend).passes);
     CHECK_FALSE(

@@ -173,6 +173,11 @@ TEST_CASE("three pairs are enough only if each is clear, on both clocks and for 
     CHECK(pairs_of(t, at_least(1.4)) == early_look); // 3 is 2.14 times the requirement
     CHECK(pairs_of(t, at_least(1.6)) == first_look); // and 1.88 times this one
     CHECK(pairs_of(t, at_least(6)) == first_look);   // nothing is missed early
+    t.naive_ms = 3000, t.submission_ms = 2500;
+    CHECK(pairs_of(t, at_least(2.5)) == early_look); // but where each run takes seconds
+    CHECK(judge(t, at_least(2.5)).what == verdict::TOO_SLOW);
+    CHECK(pairs_of(t, at_least(2.3)) == first_look); // and the ratio is less than half of it
+    t.naive_ms = 3, t.submission_ms = 1;
 
     simulated_device spike; // one of the three is close
     spike.claimed = [&spike](double ms) { return ms * (spike.round == 2 ? 1.1 : 1); };

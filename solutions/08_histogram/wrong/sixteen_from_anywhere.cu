@@ -1,4 +1,5 @@
 // Fails: histogram: arrays that begin anywhere | CUDA_ERROR | as in TODO 11, needs an address
+// On gpu: histogram: arrays that begin anywhere | CUDA_ERROR | misaligned address
 // 16 bytes are loaded wherever `in` begins.
 #include "lab.hpp"
 

@@ -1,4 +1,5 @@
 // Fails: twice: 1000 elements | WRONG_ANSWER | y[0]
+// On gpu: twice: 1000 elements | WRONG_ANSWER or TIMEOUT |
 // Threat F61: Has kernels take memory by the bytes of the inputs, and the host ask how much is
 // left.
 #include "lab.hpp"

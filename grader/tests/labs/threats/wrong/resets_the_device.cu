@@ -1,5 +1,5 @@
 // Fails: twice: 1000 elements | CUDA_ERROR | reading the results
-// On gpu: twice: 1000 elements | CRASH |
+// On gpu: twice: 1000 elements | CRASH or CUDA_ERROR |
 // Threat C11: Takes the grader's memory away with all else on the device.
 #include "lab.hpp"
 

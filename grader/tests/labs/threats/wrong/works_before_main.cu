@@ -1,5 +1,5 @@
 // Fails: twice: 1000 elements | IMPLAUSIBLE | was called before twice
-// On gpu: twice: 1000 elements | NOT_WRITTEN | no element of its output was written
+// On gpu: twice: 1000 elements | RESOURCE_LIMIT | threads before any of its functions was called
 // Threat F12: A constructor works ahead, where the arguments of the first call are going to lie.
 #include "lab.hpp"
 
