@@ -121,6 +121,8 @@ void describe_grade(CLI::App &grade, command_line &o)
     grade.add_option("--schedule", o.grade.schedule, "simulator: the order of warps and blocks")
         ->check(CLI::IsMember({"index", "random", "late"}));
     add_option(grade, "--json", o.grade.json_file, "also write the results to this file");
+    add_option(grade, "--simulator-json", o.grade.simulator_json_file,
+               "where there is a GPU: the simulator's part, seconds before the clock's");
     add_option(grade, "--pictures", o.grade.picture_folder,
                "folder for the pictures that some cases draw");
     grade.add_flag("--require-gpu", o.grade.require_gpu, "without a GPU: exit status 99, not 77");

@@ -13,9 +13,10 @@ namespace cli {
 background_grade::background_grade(std::vector<std::string> command, std::string json_file)
     : json_file_(std::move(json_file))
 {
-    unlink(json_file_.c_str()); // a stale file must not pass for our result
+    remove_files(); // a stale file must not pass for our result
     command_.arguments = std::move(command);
-    command_.arguments.insert(command_.arguments.end(), {"--json", json_file_});
+    command_.arguments.insert(command_.arguments.end(),
+                              {"--json", json_file_, "--simulator-json", simulator_file()});
     command_.wall = std::chrono::seconds(1800);
     command_.cancel_fd = cancel_.descriptor();
     command_.each_line = [this](std::string_view line) { take_line(line); };
@@ -26,7 +27,12 @@ background_grade::~background_grade()
 {
     cancel_.set();
     thread_.join();
-    unlink(json_file_.c_str());
+    remove_files();
+}
+
+void background_grade::remove_files() const
+{
+    for (const std::string &file : {json_file_, simulator_file()}) unlink(file.c_str());
 }
 
 std::string background_grade::step()

@@ -26,8 +26,10 @@ public:
     // Valid after done().
     const exit_result &end() const { return end_; }
     const std::string &json_file() const { return json_file_; }
+    std::string simulator_file() const { return json_file_ + ".simulator"; } // comes before it
 
 private:
+    void remove_files() const;
     void work();
     void take_line(std::string_view line);
 

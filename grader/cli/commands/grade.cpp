@@ -19,6 +19,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 
 namespace cli {
 
@@ -44,6 +45,13 @@ namespace {
 const case_view *first_of(const toolchain &t, const lab_view &l)
 {
     return first_to_mend(l, todos_of(t, lab_called(t, l.lab)));
+}
+
+// "38 / 40 points", or what to mend first: "RACE in scan_inclusive: many blocks".
+std::string result_words(const toolchain &t, const lab_view &l)
+{
+    const case_view *first = first_of(t, l);
+    return first ? first->verdict + " in " + first->name : points_words(l) + " points";
 }
 
 void print_table(const toolchain &t, const std::vector<lab_view> &labs)
@@ -155,11 +163,21 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
     std::shared_ptr<const void> ending; // the last grader has told all; it ends while that is shown
     for (const item &i : all) {
         ending.reset();
-        const std::string grading = "grading " + i.of->name;
+        std::string grading = "grading " + i.of->name;
         progress.say(grading);
-        graded g = grade_one(t, *i.of, i.what, options, [&](int done, int cases) {
+        std::mutex changing; // the GPU's progress comes from a thread of its own
+        auto said = [&](int done, int cases) {
+            const std::lock_guard lock(changing);
             progress.say(fmt::format("{}: {}/{} cases", grading, done, cases));
-        });
+        };
+        auto simulated = [&](const json &document) {
+            const std::lock_guard lock(changing);
+            grading = fmt::format("{}, {} on the simulator", i.of->name,
+                                  result_words(t, labs_of(document).at(0)));
+            if (!options.simulator_json_file.empty())
+                write_atomically(options.simulator_json_file, document.dump() + "\n");
+        };
+        graded g = grade_one(t, *i.of, i.what, options, said, simulated);
         if (g.status == wrong_usage) {
             unmatched += g.said;
             continue;

@@ -122,6 +122,7 @@ private:
         if (saved) state_.saved = local_time("%H:%M:%S");
         state_.helped.reset();
         state_.waited = 0;
+        state_.by_simulator = false;
         if (!saves_.known().at(files_[0])) {
             state_.now = watch_state::phase::missing;
             state_.document = nullptr;
@@ -147,14 +148,12 @@ private:
     void check_run()
     {
         std::string step = running_->step();
-        if (!step.empty())
+        if (!step.empty() && !state_.by_simulator)
             state_.step = fmt::format("Grading what was saved at {}: {} ...", state_.saved, step);
         const bool done = running_->done(); // it has a result a while before
-        json document;
-        if (fs::exists(running_->json_file()))
-            document = json::parse(read_text(running_->json_file()), nullptr, false);
+        json document = document_in(running_->json_file());
         const bool has_result = invalid(document).empty();
-        if (!done && !has_result) return;
+        if (!done && !has_result) return take_simulated();
         state_.seconds = std::chrono::duration<double>(steady::now() - started_).count();
         if (has_result) {
             state_.document = std::move(document);
@@ -164,6 +163,23 @@ private:
         }
         ending_ = std::move(running_);
         refresh_progress();
+    }
+
+    // Shows the simulator's part while the GPU's goes on.
+    void take_simulated()
+    {
+        if (state_.by_simulator) return;
+        json document = document_in(running_->simulator_file());
+        if (!invalid(document).empty()) return;
+        state_.document = std::move(document);
+        state_.by_simulator = true;
+        state_.step = fmt::format(
+            "Saved at {}: so far by the simulator. The GPU's part goes on ...", state_.saved);
+    }
+
+    static json document_in(const std::string &file)
+    {
+        return fs::exists(file) ? json::parse(read_text(file), nullptr, false) : json();
     }
 
     void tell_fault()

@@ -118,7 +118,8 @@ graded add_gpu(const toolchain &t, const lab &l, const subject &what,
 }
 
 graded grade_on_both(const toolchain &t, const lab &l, const subject &what,
-                     const grade_options &options, const grade_progress &progress)
+                     const grade_options &options, const grade_progress &progress,
+                     const when_simulated &simulated)
 {
     prepared_grade prepared;
     if (what.ours) {
@@ -142,6 +143,7 @@ graded grade_on_both(const toolchain &t, const lab &l, const subject &what,
     by_simulator.cpu_seconds += prepared.cpu_seconds;
     clock.reset();
     if (!by_simulator.from_grader) return by_simulator;
+    if (simulated) simulated(by_simulator.document);
     return with_gpu(t, l, what, prepared, std::move(by_simulator), gpu->result(), options);
 }
 

@@ -409,9 +409,10 @@ std::vector<json> grade_ladder(const toolchain &t, const std::vector<item> &vers
 }
 
 graded grade_one(const toolchain &t, const lab &l, const subject &what,
-                 const grade_options &options, const grade_progress &progress)
+                 const grade_options &options, const grade_progress &progress,
+                 const when_simulated &simulated)
 {
-    if (options.backend == "both") return grade_on_both(t, l, what, options, progress);
+    if (options.backend == "both") return grade_on_both(t, l, what, options, progress, simulated);
     const prepared_grade prepared = prepare_grade(t, l, what, options);
     graded g = grade_prepared(t, l, what, prepared, options, progress);
     g.cpu_seconds += prepared.cpu_seconds;

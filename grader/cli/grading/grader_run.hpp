@@ -27,17 +27,18 @@ struct grade_options {
     bool solutions = false;
     std::string submission; // a file instead of the stub
     std::string json_file;
-    std::string picture_folder;   // for the pictures that some cases draw; empty: none
-    std::string only;             // correctness or speed; empty: both
-    std::string counters_file;    // for the simulator's counters; empty: none
-    std::string clock_lock;       // a GPU's grader locks this file while it times; empty: none
-    bool require_sandbox = false; // nothing runs without a sandbox
-    int work_percent = 100;       // of the simulator's limit of a call's kernels
-    int processes = 1;            // that grade the cases of one submission
-    int record_pairs = 0;         // pairs that the chosen speed case records instead of a verdict
-    std::string pairs_file;       // for them; empty: it is graded
-    bool every_gate = false;      // also judge by timed gates that are not calibrated for this GPU
-    bool replays = false; // failed calls are kept in .workbook/replays, to be repeated alone
+    std::string simulator_json_file; // for the simulator's part alone, while the GPU's goes on
+    std::string picture_folder;      // for the pictures that some cases draw; empty: none
+    std::string only;                // correctness or speed; empty: both
+    std::string counters_file;       // for the simulator's counters; empty: none
+    std::string clock_lock;          // a GPU's grader locks this file while it times; empty: none
+    bool require_sandbox = false;    // nothing runs without a sandbox
+    int work_percent = 100;          // of the simulator's limit of a call's kernels
+    int processes = 1;               // that grade the cases of one submission
+    int record_pairs = 0;    // pairs that the chosen speed case records instead of a verdict
+    std::string pairs_file;  // for them; empty: it is graded
+    bool every_gate = false; // also judge by timed gates that are not calibrated for this GPU
+    bool replays = false;    // failed calls are kept in .workbook/replays, to be repeated alone
 };
 
 struct graded {
@@ -93,9 +94,13 @@ private:
     std::shared_ptr<state> state_;
 };
 
+// Called on both backends with the simulator's document while the GPU's grader still works.
+using when_simulated = std::function<void(const json &)>;
+
 // Builds the worker of a submission, and grades. Throws stop_requested and machine_error.
 graded grade_one(const toolchain &t, const lab &l, const subject &what,
-                 const grade_options &options, const grade_progress &progress = {});
+                 const grade_options &options, const grade_progress &progress = {},
+                 const when_simulated &simulated = {});
 
 // Takes the times of all versions of one lab in one run of the grader on the GPU: a timed case
 // makes its inputs and naive's worker once. Its other cases are those of the solution, or of the

@@ -303,10 +303,10 @@ std::vector<std::string> draw(const watch_state &s, const todo_list &todos, cons
         // Keep the verdict on the previous text readable meanwhile.
         if (!s.document.is_null() && room > body.size() + 2) {
             terminal grey = out;
-            grey.colour = false;
+            grey.colour = out.colour && s.by_simulator;
             body.push_back("");
             for (const std::string &line : verdict_screen(s, l, todos, grey, room - body.size()))
-                body.push_back(dim(out, line));
+                body.push_back(s.by_simulator ? line : dim(out, line));
         }
         break;
     case watch_state::phase::missing:

@@ -20,8 +20,9 @@ struct watch_state {
     std::string trouble; // after a fault: the grade's output
     double seconds = 0;  // from the save, or the key, to the verdict
     double best = 0, max_points = 0;
-    double waited = 0; // seconds that the grade has taken so far
-    json document;     // the latest result; null: none yet
+    double waited = 0;         // seconds that the grade has taken so far
+    json document;             // the latest result; null: none yet
+    bool by_simulator = false; // while grading: it is this save's already, but for the GPU's part
     // The hint asked for, its number, and the number of hints.
     std::optional<hint> helped;
     std::size_t hint_number = 0, hints = 0;

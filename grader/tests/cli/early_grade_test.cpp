@@ -107,6 +107,26 @@ TEST_CASE("a grader whose submission is given up is ended")
     CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
 }
 
+TEST_CASE("on both backends the simulator's part is told while the GPU's goes on")
+{
+    waiting_project p;
+    p.script("build/grade.02_scaling", "cd '" + p.root + R"sh('
+request=$(cat)
+case $request in *worker_lock*) timeout 60 cat end >told || exit 5 ;; esac
+cp result.json "$(echo "$request" | sed 's/.*"result":"\([^"]*\)".*/\1/')")sh");
+    REQUIRE(mkfifo((p.root + "/end").c_str(), 0600) == 0);
+    p.options.backend = "both";
+    const subject ours = {.name = "solution", .source = p.root + "/mine.cu", .ours = true};
+    json told;
+    const graded g = grade_on_both(p.tools, p.only_lab(), ours, p.options, {}, [&](const json &d) {
+        told = d;
+        std::ofstream(p.root + "/end") << "go on\n"; // the GPU's grader waits for it
+    });
+    CHECK(told["labs"][0]["points"] == 3);
+    CHECK(read_text(p.root + "/told") == "go on\n");
+    CHECK(g.status == passed);
+}
+
 TEST_CASE("on both backends a refused file is told at once, whatever the GPU's grader does")
 {
     waiting_project p;

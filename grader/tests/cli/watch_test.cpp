@@ -15,6 +15,7 @@
 #include <termios.h>
 
 #include <chrono>
+#include <fstream>
 #include <utility>
 
 using namespace cli;
@@ -166,12 +167,14 @@ std::string grading_script(project &p)
     p.put("right.json", result({a_case("scale: one", "PASS", 10)}, 10, "pass").dump());
     REQUIRE(mkfifo((p.root + "/never").c_str(), 0600) == 0);
     return p.script("grade", "root=" + p.root + R"(
-while [ $# -gt 1 ]; do [ "$1" = --json ] && out=$2; shift; done
+while [ $# -gt 1 ]; do [ "$1" = --json ] && out=$2; [ "$1" = --simulator-json ] && early=$2; shift; done
 stub=$(cat $root/labs/02_scaling/stub.cu)
 echo "$stub" >>$root/runs
 echo "building the grader" >&2
-case $stub in *crash*) kill -9 $$ ;; *hold*) read line <$root/never ;; *wrong*) name=wrong ;; *) name=right ;; esac
-cp $root/$name.json "$out")");
+case $stub in *crash*) kill -9 $$ ;; *hold*) read line <$root/never ;;
+*both*) cp $root/wrong.json "$early"; read line <$root/never; name=right ;; *wrong*) name=wrong ;; *) name=right ;; esac
+cp $root/$name.json "$out"
+case $stub in *lingers*) read line <$root/never ;; esac)");
 }
 
 } // namespace
@@ -310,6 +313,22 @@ TEST_CASE("the screen fits, however small and whatever it holds")
                 for (const std::string &line : screen) CHECK(columns(line) <= width);
                 CHECK(contains(screen.back(), "q quit"));
             }
+}
+
+TEST_CASE("while the GPU works, the simulator's verdict is shown as one of this save")
+{
+    watch_state s = showing(result({a_case("scale: one", "WRONG_ANSWER")}, 5));
+    s.now = watch_state::phase::grading;
+    s.step = "So far by the simulator ...";
+    terminal colours = plain(80);
+    colours.colour = true;
+    const std::string dimmed = dim(colours, "x").substr(0, dim(colours, "x").find('x'));
+    CHECK(contains(text_of(draw(s, todo_list(""), colours, 24)), dimmed)); // of an earlier save
+    s.by_simulator = true;
+    const std::string text = text_of(draw(s, todo_list(""), colours, 24));
+    CHECK(contains(text, "So far by the simulator ..."));
+    CHECK(contains(text, bad(colours, "WRONG_ANSWER")));
+    CHECK_FALSE(contains(text, dimmed));
 }
 
 TEST_CASE("a hint stands below the verdict, whole; the verdict gives way")
@@ -455,6 +474,21 @@ TEST_CASE("the loop: h shows each hint, and after the last all of them again")
         CHECK(s.sees("That was the last."));
         CHECK(s.sees("keys: h hints again for TODO 1 "));
     }
+}
+
+TEST_CASE("with a GPU the simulator's verdict is shown first, and the whole before the grade ends")
+{
+    project p;
+    p.put("labs/02_scaling/stub.cu", "// both\n");
+    session s(p, grading_script(p));
+    CHECK(s.sees("so far by the simulator"));
+    CHECK(s.sees("WRONG_ANSWER"));
+    std::ofstream(p.root + "/never") << "go on\n";
+    CHECK(s.sees("All 10 points"));
+    p.put("labs/02_scaling/stub.cu", "// wrong, lingers\n");
+    CHECK(s.sees("WRONG_ANSWER"));
+    s.type("q"); // a grade that still ends its workers delays nobody
+    CHECK(s.ends() == passed);
 }
 
 TEST_CASE("the loop: a save ends the grade that is running")
