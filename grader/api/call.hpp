@@ -90,7 +90,8 @@ template <class A> placed<A> per_device(A &a, int n)
     return {a, argument_memory::per_device, 0, n};
 }
 
-// An input of `count` elements that repeats a piece, which alone lies in the grader's memory.
+// An input of `count` elements, in one buffer, that repeats a piece. The piece alone lies in the
+// grader's memory, and only there it is seen if a call writes to it. Not for timed cases.
 template <class T> struct repeated {
     const std::vector<T> &piece;
     std::size_t count;

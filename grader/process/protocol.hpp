@@ -70,6 +70,12 @@ struct argument_descriptor {
     char name[24] = {};            // the contract's name for the argument
 };
 
+// Bytes of an argument's buffer, or of all its buffers, without guards.
+constexpr std::uint64_t buffer_bytes(const argument_descriptor &s)
+{
+    return s.repeated_to > s.bytes ? s.repeated_to : s.bytes;
+}
+
 // The number of buffers that hold an argument.
 constexpr unsigned parts_of(const argument_descriptor &s)
 {

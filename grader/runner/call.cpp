@@ -257,7 +257,9 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     // Call twice to catch nondeterminism. Large arguments get no second call, unless some output
     // still equals its poison: a right one may do so by chance, so that call changes the poison
     // alone. If it changed the schedule, too, chance would decide what is found.
-    const bool large = images.end() - image_start > second_call_below();
+    std::uint64_t bytes = images.end() - image_start;
+    for (const argument &a : arguments) bytes += buffer_bytes(a.wire) - a.wire.bytes;
+    const bool large = bytes > second_call_below();
     if (!any && large) return;
     take_submission_text(c);
     c.repeating = true;

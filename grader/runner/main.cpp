@@ -166,6 +166,7 @@ void grade_on_gpu(const std::vector<std::size_t> &chosen, int processes)
         run_side_by_side(correctness, places + 1, timed);
     } else {
         run_side_by_side(correctness, places);
+        end_workers(); // what is timed begins anew
         run_side_by_side(timed, 1);
     }
     // No worker that has seen held-back inputs may print in a case that a student sees.
@@ -174,6 +175,7 @@ void grade_on_gpu(const std::vector<std::size_t> &chosen, int processes)
     for (std::size_t i : chosen) // a process may have lacked what another held
         if (case_record &r = records()[i]; r.result == verdict::INFRA_ERROR) {
             r = fresh[i];
+            end_workers();
             run_side_by_side({{i}}, 1);
         }
 }

@@ -4,6 +4,7 @@
 #include "process/clock_lock.hpp"
 #include "runner/run_options.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace grading {
@@ -12,8 +13,11 @@ namespace grading {
 // works beside the others again.
 class alone_at_clock {
 public:
-    // True if one begins to live now without waiting.
-    static bool is_free() { return alone_without_waiting(options().clock_lock); }
+    // Makes one, unless that would mean to wait.
+    static void begin_if_free(std::optional<alone_at_clock> &one)
+    {
+        if (!one && alone_without_waiting(options().clock_lock)) one.emplace();
+    }
     alone_at_clock()
         : waited_s(use_clock(options().clock_lock, clock_use::alone)),
           side_by_side_(std::exchange(options().side_by_side, 1))

@@ -82,6 +82,9 @@ benchmark_set::benchmark_set(std::unique_ptr<workload> work, shared_memory &in, 
     name_arguments(work_->function(), arguments_);
     for (argument &a : arguments_) {
         argument_descriptor &s = a.wire;
+        if (s.repeated_to)
+            end_case(verdict::INFRA_ERROR, fmt::format("`{}` repeats a piece.", s.name),
+                     "change() needs inputs that are whole.");
         s.guard = s.where == argument_memory::value ? 0 : guard_bytes;
         s.input = at;
         at += image_size(s);

@@ -107,7 +107,7 @@ public:
         load_submission(0);
         // All that takes long before the first time is done: the rest wants the machine alone.
         if (!alone_) prepare_s_ -= alone_.emplace().waited_s;
-        static bool warm = false; // the GPU's clocks are raised: less is enough
+        static bool warm = false; // the GPU's clocks are high
         const int warm_ups = others_stay ? 0 : shown_ || warm ? 1 : 4;
         for (int i = 0; i < warm_ups; ++i) roofline_.fma_rate(max_calls);
         warm = true;
@@ -171,10 +171,7 @@ public:
 
 private:
     // Alone, it makes and checks inputs on all cores.
-    void be_alone_if_free()
-    {
-        if (!alone_ && alone_at_clock::is_free()) alone_.emplace();
-    }
+    void be_alone_if_free() { alone_at_clock::begin_if_free(alone_); }
 
     static std::size_t index(implementation who) { return static_cast<std::size_t>(who); }
     static std::vector<implementation> implementations()
@@ -426,8 +423,8 @@ private:
         std::vector<std::uint32_t> numbers;
         for (int i = 0; i < calls; ++i)
             numbers.push_back(in_round(static_cast<std::size_t>(i), who).number());
-        answer a =
-            ask(who, request_of_run(sets_[0].work().function(), numbers, flush_l2), seconds(10));
+        answer a = ask(who, request_of_run(sets_[0].work().function(), numbers, flush_l2),
+                       seconds(alone_ ? 10 : 60));
         if (who == implementation::submission && a.how == worker_exit::timed_out && calls == 1 &&
             !is_known_wrong(function()))
             throw run_timeout{a.parent_ms, naive_ms_};

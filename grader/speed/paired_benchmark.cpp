@@ -43,6 +43,7 @@ bool clocks_differ(const timed_run &l)
 struct samples {
     std::vector<double> worker, parent; // naive's time over the submission's, on either clock
     std::vector<double> naive_ms, ms;   // per call, on the worker's clocks
+    std::vector<double> run_ms;         // of the submission's, on the parent's
     std::vector<double> library;        // the library's time over the submission's
     std::vector<double> copy, fma;      // fractions of the device's rates
     std::size_t size() const { return worker.size(); }
@@ -140,7 +141,7 @@ private:
     bool is_hopeless() const
     {
         return how_ != scrutiny::in_full && kept_.size() == early_look &&
-               spent_ms_ > early_look * long_run_ms &&
+               all_above(kept_.run_ms, long_run_ms, 1) &&
                all_below(kept_.worker, gates_.speedup, clear_ratio) &&
                all_below(kept_.parent, gates_.speedup, clear_ratio);
     }
@@ -215,6 +216,7 @@ private:
         kept_.parent.push_back(naive_parent_ms / submission.parent_per_call());
         kept_.naive_ms.push_back(naive_ms);
         kept_.ms.push_back(ms);
+        kept_.run_ms.push_back(submission.parent_ms);
         kept_.copy.push_back(fraction_of(device_.bytes(), ms, copy_rate));
         kept_.fma.push_back(fraction_of(device_.multiply_adds(), ms, fma_rate));
         if (device_.has_library()) kept_.library.push_back(library.worker_per_call() / ms);

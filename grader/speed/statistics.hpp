@@ -15,7 +15,7 @@
 // Most verdicts are far from close. Three samples are enough to say "reached" if each of them lies
 // above the required value by a margin that noise does not cross: in the pairs of
 // data/measured/pairs no ratio stands more than 7 % above its median on the workers' clocks, and
-// none more than 26 % on the parent's. Below their median they reach further (spikes), so that
+// none more than 83 % on the parent's. Below their median they reach further (spikes), so that
 // three samples say "missed" only where each took seconds, which no spike doubles.
 #pragma once
 

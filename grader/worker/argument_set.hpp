@@ -29,7 +29,7 @@ public:
     buffer(const argument_descriptor &s, std::uint64_t payload, int device)
         : where_(s.where),
           guard_(s.guard),
-          bytes_(std::max(payload, s.repeated_to)),
+          bytes_(s.repeated_to ? s.repeated_to : payload),
           in_image_(s.scratch ? 0 : payload),
           misalign_bytes_(std::uint64_t{s.misalign} * s.element),
           device_(device),

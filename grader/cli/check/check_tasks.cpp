@@ -50,8 +50,9 @@ expectation expectation_of(const toolchain &t, const check_task &work, const std
 bool must_hit_limit(const toolchain &t, const check_task &work, const std::string &backend)
 {
     try {
-        const std::string verdict = expectation_of(t, work, backend).verdict;
-        return verdict == "TIMEOUT" || verdict == "RESOURCE_LIMIT";
+        return std::ranges::any_of(expectation_of(t, work, backend).verdicts, [](const auto &v) {
+            return v == "TIMEOUT" || v == "RESOURCE_LIMIT";
+        });
     } catch (const machine_error &) { // its finding says so
         return false;
     }

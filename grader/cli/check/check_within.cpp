@@ -11,6 +11,7 @@
 #include "text/todo.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -146,7 +147,7 @@ std::optional<check_task> narrowed(const toolchain &t, check_task work,
         e = expectation_of(t, work, backend);
         if (e.may_pass) {
             e = expectation_of(t, work, "sim");
-            work.chance = verdicts_by_chance(e.verdict);
+            work.chance = verdicts_by_chance(fmt::format("{}", fmt::join(e.verdicts, " ")));
         }
     } catch (const machine_error &unreadable) {
         work.findings = {{work.submission(), unreadable.what()}};

@@ -6,6 +6,7 @@
 #include "text/todo.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -85,6 +86,9 @@ expectation read_expectation(const std::string &source, const std::string &file,
         throw machine_error(fmt::format("{}: \"{}\" is not CASE | VERDICT | WORDS", file, *stated));
     e.verdicts = words_between_blanks(parts[1]);
     std::erase(e.verdicts, "or");
+    if (e.verdicts.empty() || parts[1] != fmt::format("{}", fmt::join(e.verdicts, " or ")))
+        throw machine_error(
+            fmt::format("{}: \"{}\" is not VERDICT, or VERDICT or VERDICT", file, parts[1]));
     for (const std::string &name : e.verdicts) {
         grading::verdict v;
         if (!grading::parse(name, v))

@@ -132,6 +132,16 @@ void save_progress(const toolchain &t, const json &document, const std::string &
     }
 }
 
+// The simulator's part is only an early view: the grade goes on without it.
+void keep(const json &by_simulator, const std::string &file)
+{
+    try {
+        write_atomically(file, by_simulator.dump() + "\n");
+    } catch (const machine_error &e) {
+        fmt::print(stderr, "The simulator's part is not shown early: {}\n", e.what());
+    }
+}
+
 // Warns about a file, perhaps somebody else's, that ran without a sandbox.
 void note_missing_sandbox(const json &document)
 {
@@ -148,6 +158,7 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
     std::vector<item> all = items(t, words, options.submission, options.solutions);
     if (all.empty()) throw usage_error("this workbook has no labs yet");
     require_writable("--json", options.json_file);
+    require_writable("--simulator-json", options.simulator_json_file);
     if (!options.picture_folder.empty())
         options.picture_folder = folder_for_pictures(options.picture_folder);
     options.replays = true;
@@ -171,11 +182,11 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
             progress.say(fmt::format("{}: {}/{} cases", grading, done, cases));
         };
         auto simulated = [&](const json &document) {
+            if (!options.simulator_json_file.empty()) keep(document, options.simulator_json_file);
+            const std::string result = result_words(t, labs_of(document).at(0));
             const std::lock_guard lock(changing);
-            grading = fmt::format("{}, {} on the simulator", i.of->name,
-                                  result_words(t, labs_of(document).at(0)));
-            if (!options.simulator_json_file.empty())
-                write_atomically(options.simulator_json_file, document.dump() + "\n");
+            grading = fmt::format("{}, {} on the simulator", i.of->name, result);
+            progress.say(grading);
         };
         graded g = grade_one(t, *i.of, i.what, options, said, simulated);
         if (g.status == wrong_usage) {

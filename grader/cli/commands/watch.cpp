@@ -123,6 +123,7 @@ private:
         state_.helped.reset();
         state_.waited = 0;
         state_.by_simulator = false;
+        state_.next.clear();
         if (!saves_.known().at(files_[0])) {
             state_.now = watch_state::phase::missing;
             state_.document = nullptr;

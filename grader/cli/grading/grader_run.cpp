@@ -172,6 +172,7 @@ exit_result answer_to(const json &request, const toolchain &t, const lab &l,
     constexpr std::string_view count = "{\"cases\":", finished = "{\"case\":",
                                status = "{\"status\":";
     int done = 0, cases = 0;
+    bool told = false; // then whoever waits for progress may be gone
     std::string messages;
     auto number = [](std::string_view line, std::string_view after, int &n) {
         std::from_chars(line.data() + after.size(), line.data() + line.size(), n);
@@ -180,9 +181,9 @@ exit_result answer_to(const json &request, const toolchain &t, const lab &l,
         if (line.starts_with(count)) {
             number(line, count, cases);
         } else if (line.starts_with(finished)) {
-            if (progress) progress(++done, cases);
+            if (progress && !told) progress(++done, cases);
         } else if (line.starts_with(status)) {
-            if (!on_result) return;
+            if (!on_result || std::exchange(told, true)) return;
             exit_result e{.what = exit_result::exited, .text = messages};
             number(line, status, e.status);
             e.seconds =
@@ -331,6 +332,13 @@ struct early_grade::state {
     std::optional<file_lock> until_built = std::make_optional<file_lock>(worker + ".lock");
     std::optional<prepared_grade> prepared = {}; // from begin() on
 
+    ~state()
+    {
+        // A driver that hangs shall keep nobody.
+        constexpr std::chrono::seconds enough{30};
+        if (end.valid() && end.wait_for(enough) != std::future_status::ready) given_up.set();
+    }
+
     void run()
     {
         bool answered = false;
@@ -374,7 +382,7 @@ graded early_grade::result()
     state &s = *state_;
     graded g = result_of(s.tools, s.of, s.what, s.prepared.value(), s.options.backend,
                          s.answer.get_future().get(), s.scratch);
-    g.ending = std::move(state_);
+    g.ending = std::shared_ptr<const state>(std::move(state_));
     return g;
 }
 

@@ -91,7 +91,7 @@ public:
 
 private:
     struct state;
-    std::shared_ptr<state> state_;
+    std::unique_ptr<state> state_;
 };
 
 // Called on both backends with the simulator's document while the GPU's grader still works.

@@ -297,6 +297,7 @@ std::vector<std::string> draw(const watch_state &s, const todo_list &todos, cons
     std::size_t total = static_cast<std::size_t>(std::max(rows, 4));
     std::size_t room = total - std::min(total, to.size() + 3);
     screen body;
+    bool hint_is_drawn = s.now == watch_state::phase::graded;
     switch (s.now) {
     case watch_state::phase::grading:
         add(body, s.step + (s.waited >= 1 ? fmt::format(" {:.0f} s", s.waited) : ""), out, 0);
@@ -305,6 +306,7 @@ std::vector<std::string> draw(const watch_state &s, const todo_list &todos, cons
             terminal grey = out;
             grey.colour = out.colour && s.by_simulator;
             body.push_back("");
+            hint_is_drawn = true;
             for (const std::string &line : verdict_screen(s, l, todos, grey, room - body.size()))
                 body.push_back(s.by_simulator ? line : dim(out, line));
         }
@@ -322,7 +324,7 @@ std::vector<std::string> draw(const watch_state &s, const todo_list &todos, cons
         break;
     }
     if (s.now != watch_state::phase::graded) {
-        if (s.helped) body.push_back(""), draw_hint(body, s, out);
+        if (s.helped && !hint_is_drawn) body.push_back(""), draw_hint(body, s, out);
         fit(body, room, "grade " + number_of(s.lab));
     }
     if (room > 0) to.push_back("");

@@ -54,9 +54,15 @@ TEST_CASE("a malformed line is an error that names the file")
 {
     for (const char *text :
          {"// Wrong on purpose.\n", "// Fails: scale: row | WRONG_ANSWER\n",
-          "// Fails: scale: row | BAD_ANSWER | words\n", "// Fails:  | PASS | words\n", ""})
+          "// Fails: scale: row | BAD_ANSWER | words\n", "// Fails:  | PASS | words\n", "",
+          "// Fails: scale: row |  | words\n", "// Fails: scale: row | CRASH TIMEOUT |\n",
+          "// Fails: scale: row | CRASH or |\n"})
         CHECK_THROWS_WITH_AS(of(text), doctest::Contains("wrong/x.cu"), machine_error);
     CHECK(of("// Fails: scale: row | CRASH |\n").words == "");
+    const expectation either = of("// Fails: scale: row | CRASH or TIMEOUT |\n");
+    CHECK(unmet(either, got("CRASH", "")) == "");
+    CHECK(unmet(either, got("TIMEOUT", "")) == "");
+    CHECK(unmet(either, got("WRONG_ANSWER", "")) != "");
     CHECK_FALSE(states_expectation("// A stub.\n"));
     CHECK(states_expectation(source));
 }

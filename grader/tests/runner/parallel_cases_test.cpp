@@ -182,9 +182,12 @@ TEST_CASE("this process begins with its own cases, and knows what others found w
         known_b = is_known_wrong("b");
     };
     auto leave = [&] {
-        if (getpid() != here) CHECK(write(left.in.get(), "x", 1) == 1);
+        CHECK(getpid() != here); // this process keeps what it has started
+        CHECK(write(left.in.get(), "x", 1) == 1);
     };
-    run_groups({{0}, {1}}, 1, run, leave, nothing, {{2}});
+    int pauses = 0;
+    run_groups({{0}, {1}}, 1, run, leave, [&] { ++pauses; }, {{2}});
+    CHECK(pauses == 1);
     CHECK(own_here);
     CHECK(known_a);
     CHECK_FALSE(known_b);

@@ -177,6 +177,12 @@ TEST_CASE("three pairs are enough only if each is clear, on both clocks and for 
     CHECK(pairs_of(t, at_least(2.5)) == early_look); // but where each run takes seconds
     CHECK(judge(t, at_least(2.5)).what == verdict::TOO_SLOW);
     CHECK(pairs_of(t, at_least(2.3)) == first_look); // and the ratio is less than half of it
+    simulated_device short_run = t;                  // one of three took no seconds
+    short_run.naive_ms = 2500;
+    short_run.noise = [n = 0]() mutable { return ++n == 4 ? 0.5 : 1.0; };
+    CHECK(pairs_of(short_run, at_least(4.1)) == first_look);
+    short_run.noise = [] { return 1.0; };
+    CHECK(pairs_of(short_run, at_least(4.1)) == early_look);
     t.naive_ms = 3, t.submission_ms = 1;
 
     simulated_device spike; // one of the three is close

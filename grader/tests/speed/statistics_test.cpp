@@ -208,6 +208,9 @@ TEST_CASE("all samples must stand above the required value by the margin")
     CHECK_FALSE(all_above(std::vector<double>{2.9, 4, 5}, 2, 1.5));
     CHECK(all_above(std::vector<double>{0.1}, 0, 1.5)); // nothing is required
     CHECK_FALSE(all_above(std::vector<double>{std::nan("")}, 0, 1.5));
+    CHECK(all_below(std::vector<double>{0.1, 2, 1}, 3, 1.5));
+    CHECK_FALSE(all_below(std::vector<double>{0.1, 2.1, 1}, 3, 1.5));
+    CHECK_FALSE(all_below(std::vector<double>{std::nan("")}, 3, 1.5));
 }
 
 TEST_CASE("throttling of one side alone fails no one who is 25 % above, and passes no one below")
