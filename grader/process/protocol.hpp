@@ -68,13 +68,13 @@ struct argument_descriptor {
     std::uint64_t input = 0;       // offset of the image in the input memory
     std::uint64_t output_at = 0;   // offset of the image in the output memory
     char name[24] = {};            // the contract's name for the argument
-};
 
-// Bytes of an argument's buffer, or of all its buffers, without guards.
-constexpr std::uint64_t buffer_bytes(const argument_descriptor &s)
-{
-    return s.repeated_to > s.bytes ? s.repeated_to : s.bytes;
-}
+    // Bytes of the argument's buffer, or of all its buffers, without guards.
+    constexpr std::uint64_t buffer_bytes() const
+    {
+        return repeated_to > bytes ? repeated_to : bytes;
+    }
+};
 
 // The number of buffers that hold an argument.
 constexpr unsigned parts_of(const argument_descriptor &s)

@@ -258,7 +258,7 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     // still equals its poison: a right one may do so by chance, so that call changes the poison
     // alone. If it changed the schedule, too, chance would decide what is found.
     std::uint64_t bytes = images.end() - image_start;
-    for (const argument &a : arguments) bytes += buffer_bytes(a.wire) - a.wire.bytes;
+    for (const argument &a : arguments) bytes += a.wire.buffer_bytes() - a.wire.bytes;
     const bool large = bytes > second_call_below();
     if (!any && large) return;
     take_submission_text(c);

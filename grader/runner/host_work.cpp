@@ -45,7 +45,7 @@ argument_bytes argument_bytes_of(const std::vector<argument> &arguments)
         case argument_memory::per_device:
             if (s.scratch) break;
             p.element = std::max<std::uint64_t>(p.element, s.element);
-            if (!s.output) p.device_inputs += buffer_bytes(s);
+            if (!s.output) p.device_inputs += s.buffer_bytes();
             if (!s.read_only) p.device_outputs += s.bytes;
             break;
         case argument_memory::pinned:

@@ -56,7 +56,7 @@ void check_guards(const std::vector<argument> &arguments)
     for (const argument &a : arguments) {
         const argument_descriptor &s = a.wire;
         if (s.where == argument_memory::value) continue;
-        std::uint64_t each = s.bytes / parts_of(s), whole = buffer_bytes(s) / parts_of(s);
+        std::uint64_t each = s.bytes / parts_of(s), whole = s.buffer_bytes() / parts_of(s);
         for (unsigned k = 0; k < parts_of(s); ++k) {
             const std::byte *before = payload_before(a, k), *after = payload_after(a, k);
             const auto g = static_cast<std::int64_t>(s.guard), n = static_cast<std::int64_t>(each),
