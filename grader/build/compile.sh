@@ -1,24 +1,26 @@
 #!/bin/sh
 # Compiles one implementation of a contract to one object in which only the contract's functions are global.
 #
-# usage: compile.sh [--rung] NVCC IN OUT DEPFILE KEEP [nvcc flags]
+# usage: compile.sh [--rung | --joined] NVCC IN OUT DEPFILE KEEP [nvcc flags]
 #
 # IN is a .cu file and OUT the object. DEPFILE receives make rules that name every file read. KEEP lists the linker
 # names of the contract's functions, one per line, as `nm` of the contract's glue prints them; IN may lack those that a
 # line "# added NAME" names. With --rung IN is a rung of a ladder: it may lack functions, which link_rung.sh takes from the
 # rung below, so it may define no other function that is not static, because that could be one of them, misspelt. With
-# -rdc=true the device link is done here, and OUT contains the device runtime. Exit status: 0; 2 usage; 3 IN compiles but
-# lacks a function of the contract, or a rung defines another; 4 it has other names that cannot be made local; 1 or above
-# 128 if a tool failed or was killed. OUT and DEPFILE are written whole or not at all.
+# --joined IN holds several implementations, each in a namespace, and all their names stay as they are. With
+# -rdc=true the device link is done here, and OUT contains the device runtime if it has machine code. Exit status: 0; 2
+# usage; 3 IN compiles but lacks a function of the contract, or a rung defines another; 4 it has other names that cannot be
+# made local; 1 or above 128 if a tool failed or was killed, or if device code uses what nothing defines. OUT and DEPFILE
+# are written whole or not at all.
 set -eu
 
-rung=no
-if [ "${1-}" = --rung ]; then
-    rung=yes
-    shift
-fi
+rung=no joined=no
+case ${1-} in
+--rung) rung=yes && shift ;;
+--joined) joined=yes && shift ;;
+esac
 if [ $# -lt 5 ]; then
-    echo "usage: compile.sh [--rung] NVCC IN OUT DEPFILE KEEP [nvcc flags]" >&2
+    echo "usage: compile.sh [--rung | --joined] NVCC IN OUT DEPFILE KEEP [nvcc flags]" >&2
     exit 2
 fi
 nvcc=$1 in=$2 out=$3 dep=$4 keep=$5
@@ -40,11 +42,9 @@ case " $* " in
 *" -rdc=true "* | *" -dc "* | *" --relocatable-device-code=true "*) relocatable=yes ;;
 *) relocatable=no ;;
 esac
-# A device link keeps PTX, which the simulator runs, only together with machine code. This code never
-# runs, so ptxas need not optimise it.
-case "$relocatable $* " in
-no* | *code=sm_*) ;;
-*) set -- "$@" -gencode=arch=compute_80,code=sm_80 -Xptxas=-O0 ;;
+case " $* " in
+*code=sm_*) machine_code=yes ;;
+*) machine_code=no ;;
 esac
 
 # Without a target nm first runs binutils' plugins, such as LLVM's, on the object. That takes tens of
@@ -68,7 +68,10 @@ build -c -MD -MF "$work/d" -MT "$out" "$@" "$in" -o "$raw"
 
 # List each contract function that the object does not define, with its definitions of that name.
 sed '/^#/d' "$keep" >"$work/names"
-missing=$(defined -g "$raw" | awk '{ print $NF }' | grep -vxFf - "$work/names" || true)
+missing=
+if [ $joined = no ]; then
+    missing=$(defined -g "$raw" | awk '{ print $NF }' | grep -vxFf - "$work/names" || true)
+fi
 if [ -n "$missing" ]; then
     found=$(defined -C "$raw" | cut -c20- | sed 's/ \[clone .*//' | sort -u) # clones are not functions
     c++filt <"$work/names" | sed 's/(.*//' >"$work/functions"
@@ -104,7 +107,43 @@ if [ $rung = yes ]; then
     [ -z "$foreign" ] || exit 3
 fi
 
+# Makes $work/linked.o, which registers the PTX of $raw with the simulator. A device link would do so only together with
+# machine code, which takes ptxas as long as all else takes together.
+register_ptx() {
+    echo '#include <fatbinary_section.h>'
+    echo 'extern "C" void **__cudaRegisterFatBinary(void *);'
+    echo 'extern "C" void __cudaRegisterFatBinaryEnd(void **);'
+    nm --target=$target --undefined-only "$raw" | sed -n 's/^ *U __cudaRegisterLinkedBinary\([0-9A-Za-z_]*\)$/\1/p' |
+        while read -r id; do
+            cat <<EOF
+extern "C" const __fatBinC_Wrapper_t __fatbinwrap$id;
+extern "C" void __cudaRegisterLinkedBinary$id(void (*registered)(void **), void *, void *, void (*)(void *))
+{
+    static const void *parts[] = {__fatbinwrap$id.data, nullptr};
+    static __fatBinC_Wrapper_t linked = {FATBINC_MAGIC, FATBINC_LINK_VERSION, nullptr, parts};
+    void **handle = __cudaRegisterFatBinary(&linked);
+    registered(handle);
+    __cudaRegisterFatBinaryEnd(handle);
+}
+EOF
+        done
+}
+
+# nvcc leaves names that device code of one file only declares to the device link.
 if [ $relocatable = yes ]; then
+    unresolved=$(sed -n -e 's/^\.extern \.func .*\(_Z[0-9A-Za-z_]*\)$/\1/p' \
+        -e 's/^\.extern \.\(global\|const\) .* \([0-9A-Za-z_]*\)\(\[.*\)*;$/\2/p' "$raw" | sort -u)
+    for symbol in $unresolved; do
+        echo "$in: device code uses $(c++filt "$symbol"), which is declared and not defined" >&2
+    done
+    [ -z "$unresolved" ] || exit 1
+fi
+
+if [ $relocatable$machine_code = yesno ]; then
+    register_ptx >"$work/linked.cc"
+    build -c "$@" "$work/linked.cc" -o "$work/linked.o"
+    ld -r --force-group-allocation -o "$work/o" "$raw" "$work/linked.o"
+elif [ $relocatable = yes ]; then
     # Running objcopy before the device link, or without one, breaks the registration of the modules.
     build -dlink "$@" "$raw" -o "$work/linked.o" -lcudadevrt
     folders=$("$nvcc" -dryrun -c x.cu 2>&1 | sed -n 's/^#$ LIBRARIES=//p' | tr '"' '\n' | sed -n 's/^-L//p')
@@ -122,6 +161,11 @@ if [ $relocatable = yes ]; then
     ld -r --force-group-allocation -o "$work/o" "$raw" "$work/linked.o" "$device_runtime"
 else
     ld -r --force-group-allocation -o "$work/o" "$raw"
+fi
+if [ $joined = yes ]; then
+    mv "$work/d" "$dep"
+    mv "$work/o" "$out"
+    exit
 fi
 # Waits of the C++ library (atomics, semaphores, jthread) call syscall in headers; the worker's replacement allows these.
 # Remove intermediate code for link-time optimisation: it would replace the inspected code at the link.

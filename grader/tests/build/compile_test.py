@@ -13,6 +13,7 @@ void helper() {}
 int counter;
 void scale(float *data, int n) { scale_all<<<1, 32>>>(data, n); }
 """
+MACHINE_CODE = ["-gencode=arch=compute_80,code=sm_80"]
 NESTED = """#include "lab.hpp"
 static __global__ void child(float *data) { data[threadIdx.x] *= 2; }
 static __global__ void parent(float *data, int n) { child<<<1, n>>>(data); }
@@ -69,10 +70,20 @@ class compiling(in_a_folder):
         self.link(BUILD["simulator_library"])
 
     def test_a_kernel_that_launches_a_kernel_links_with_either_runtime(self):
-        self.assertEqual(self.compile(NESTED, "-rdc=true").stderr, "")
-        self.assertEqual(self.names("-g", "--defined-only"), {"_Z5scalePfi"})
-        self.link(BUILD["cudart_static"])
-        self.link(BUILD["simulator_library"])
+        for flags in ((), MACHINE_CODE):
+            self.assertEqual(self.compile(NESTED, "-rdc=true", *flags).stderr, "")
+            self.assertEqual(self.names("-g", "--defined-only"), {"_Z5scalePfi"})
+            self.link(BUILD["cudart_static"])
+            self.link(BUILD["simulator_library"])
+
+    def test_device_code_that_uses_what_nothing_defines_is_refused(self):
+        uses = ("__device__ int helper(int);\nextern __device__ int table[4];\n"
+                "__global__ void fill(int *p) { *p = helper(table[threadIdx.x]); }\n")
+        for flags in ((), MACHINE_CODE):
+            result = self.compile(SCALE + uses, "-rdc=true", *flags)
+            self.assertEqual(result.returncode, 1)
+            self.assertEqual(result.stderr, "scale.cu: device code uses helper(int), which is declared and not defined\n"
+                                            "scale.cu: device code uses table, which is declared and not defined\n")
 
     def test_uncompressed_ptx_for_the_simulated_device_is_inside(self):
         for flags in ((), ("-rdc=true",)):
