@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 namespace cli {
@@ -47,15 +48,27 @@ expectation expectation_of(const toolchain &t, const check_task &work, const std
     return read_expectation(read_text(work.what.source), t.shown(work.what.source), backend);
 }
 
-bool must_hit_limit(const toolchain &t, const check_task &work, const std::string &backend)
+namespace {
+
+// Empty if the first lines cannot be read or are malformed, which the task's finding says.
+std::optional<expectation> stated(const toolchain &t, const check_task &work,
+                                  const std::string &backend)
 {
     try {
-        return std::ranges::any_of(expectation_of(t, work, backend).verdicts, [](const auto &v) {
-            return v == "TIMEOUT" || v == "RESOURCE_LIMIT";
-        });
-    } catch (const machine_error &) { // its finding says so
-        return false;
+        return expectation_of(t, work, backend);
+    } catch (const machine_error &) {
+        return {};
     }
+}
+
+} // namespace
+
+bool must_hit_limit(const toolchain &t, const check_task &work, const std::string &backend)
+{
+    const std::optional<expectation> e = stated(t, work, backend);
+    return e && std::ranges::any_of(e->verdicts, [](const auto &v) {
+               return v == "TIMEOUT" || v == "RESOURCE_LIMIT";
+           });
 }
 
 bool check_task::has_fault() const
@@ -71,24 +84,26 @@ void narrow_mistakes(const toolchain &t, std::vector<check_task> &tasks, const s
         const bool stays = work.of->test ? !must_hit_limit(t, work, backend)
                                          : !all_labs && !work.of->slow_mistakes;
         if (stays) continue;
-        try {
-            work.case_name = expectation_of(t, work, backend).case_name;
-        } catch (const machine_error &) { // its finding says so
-        }
+        if (const auto e = stated(t, work, backend)) work.case_name = e->case_name;
     }
 }
 
 namespace {
 
-// Groups files into objects. All __constant__ variables of an object share one bank of 64 KiB, so
-// that only max_with_constants of the files that have some fit together.
-std::vector<std::vector<std::string>> objects_of(const std::vector<check_task *> &tasks)
+// Groups files into objects, but for those that the build must refuse: it would refuse all of an
+// object, and finds a forbidden header by what a compiler read. All __constant__ variables of an
+// object share one bank of 64 KiB, so that only max_with_constants of the files that have some fit
+// together.
+std::vector<std::vector<std::string>>
+objects_of(const toolchain &t, const std::vector<check_task *> &tasks, const std::string &backend)
 {
     constexpr int max_with_constants = 12;
     std::vector<std::vector<std::string>> objects(1);
     int with_constants = 0;
     for (const check_task *work : tasks) {
         if (work->lacks_mpi || !work->schedule.empty()) continue;
+        if (work->as == check_role::wrong)
+            if (const auto e = stated(t, *work, backend); e && e->case_name == "build") continue;
         const std::string &path = work->what.source;
         if (read_text(path).find("__constant__") != std::string::npos &&
             ++with_constants > max_with_constants) {
@@ -106,7 +121,7 @@ double compile_batch(const toolchain &t, const lab &l, const std::vector<check_t
                      const std::string &backend)
 {
     double cpu_seconds = 0;
-    for (const std::vector<std::string> &paths : objects_of(tasks)) {
+    for (const std::vector<std::string> &paths : objects_of(t, tasks, backend)) {
         if (paths.empty()) continue;
         auto objects = compile_together(t, compiled_as(l, tasks[0]->as), paths,
                                         linked_with(backend), cpu_seconds);

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <set>
+#include <utility>
 
 namespace cli {
 
@@ -34,26 +35,34 @@ std::string defined_by(const std::string &line)
     return line.substr(directive.size(), end - directive.size());
 }
 
-// Joins all files, each in its own namespace, with their #include lines in front.
+// Joins all files, each in its own namespace, with their #include lines in front, and the macros
+// that they define before one, which the header may read.
 std::string joined(const std::vector<std::string> &paths)
 {
-    std::set<std::string> included;
+    std::set<std::string> first, included;
     std::string spaces;
     for (const std::string &path : paths) {
         std::string names;
         spaces += fmt::format("namespace {} {{\n#line 1 \"{}\"\n", space_of(path), path);
-        for (std::string line : lines(read_text(path))) {
-            if (line.starts_with("#include ")) {
-                included.insert(line);
-                line.clear();
+        const std::string text = read_text(path);
+        const std::size_t last_include = text.rfind("\n#include ");
+        std::size_t at = 0;
+        for (std::string line : lines(text)) {
+            const bool before_include = last_include != text.npos && at < last_include;
+            at += line.size() + 1;
+            if (std::string name = defined_by(line); !name.empty()) {
+                if (before_include)
+                    first.insert(std::exchange(line, ""));
+                else
+                    names += "#undef " + name + "\n";
             }
-            if (std::string name = defined_by(line); !name.empty())
-                names += "#undef " + name + "\n";
+            if (line.starts_with("#include ")) included.insert(std::exchange(line, ""));
             spaces += line + "\n";
         }
         spaces += "}\n" + names;
     }
     std::string all;
+    for (const std::string &line : first) all += line + "\n";
     for (const std::string &line : included) all += line + "\n";
     return all + spaces;
 }
@@ -115,7 +124,7 @@ std::map<std::string, std::string> compile_together(const toolchain &t, const la
                                                     double &cpu_seconds)
 {
     std::vector<std::string> flags = flags_for(t, l, backends);
-    if (std::ranges::find(flags, "-rdc=true") != flags.end() || paths.size() < 2) return {};
+    if (paths.size() < 2) return {};
     flags.push_back("-I" + fs::path(t.header(l)).parent_path().string());
     std::string source = joined(paths), key = compiler_key(t, flags);
     for (const std::string &header : t.headers(l)) key += read_text(header);
@@ -132,16 +141,20 @@ std::map<std::string, std::string> compile_together(const toolchain &t, const la
     if (missing.empty()) return result;
 
     scratch_folder folder;
-    std::string file = folder.path() + "/together.cu", raw = folder.path() + "/raw.o",
-                object = folder.path() + "/object.o";
+    std::string file = folder.path() + "/together.cu", object = folder.path() + "/object.o";
     write_atomically(file, source);
-    std::vector<std::string> nvcc = {t.nvcc, "-c", file, "-o", raw};
-    nvcc.insert(nvcc.end(), flags.begin(), flags.end());
-    bool made =
-        run_tool(nvcc, cpu_seconds).ok() &&
-        run_tool({"ld", "-r", "--force-group-allocation", "-o", object, raw}, cpu_seconds).ok();
-    std::map<std::string, std::string> names;
-    if (made) names = global_names(object, cpu_seconds);
+    std::vector<std::string> compile = {
+        t.compile_script, "--joined", t.nvcc, file, object, folder.path() + "/depends", l.keep};
+    compile.insert(compile.end(), flags.begin(), flags.end());
+    if (const exit_result made = run_tool(compile, cpu_seconds); !made.ok()) {
+        const std::size_t error = std::min(made.text.find("error"), made.text.size());
+        const std::size_t line = made.text.rfind('\n', error) + 1;
+        fmt::print(stderr, "{}: {} files do not compile together, so each takes a compiler: {}\n",
+                   l.name, missing.size(),
+                   made.text.substr(line, made.text.find('\n', error) - line));
+        return result;
+    }
+    const std::map<std::string, std::string> names = global_names(object, cpu_seconds);
     const std::vector<std::string> kept = lines(read_text(l.keep));
     for (const std::string &path : missing) {
         std::vector<std::string> objcopy = renames(names, space_of(path), kept);

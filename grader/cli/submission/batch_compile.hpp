@@ -11,9 +11,9 @@ namespace cli {
 
 // Each file is put into a namespace of its name, so that messages call its kernels FILE::KERNEL,
 // and becomes an object with the contract's functions, as if compiled alone. Returns by path the
-// value for submission_request::object. Paths are missing where that is impossible (clashing names,
-// a missing function, relocatable device code): compile those files alone. Only for trusted files,
-// as there is no sandbox. Throws machine_error.
+// value for submission_request::object. Paths are missing where that is impossible (a missing
+// function; clashing names, which a line on standard error tells): compile those files alone. Only
+// for trusted files, as there is no sandbox. Throws machine_error.
 std::map<std::string, std::string> compile_together(const toolchain &t, const lab &l,
                                                     const std::vector<std::string> &paths,
                                                     const std::vector<std::string> &backends,
