@@ -32,12 +32,12 @@ class compiling(in_a_folder):
         path.write_text(text)
         return path
 
-    def compile(self, text, *flags, name="scale.cu"):
+    def compile(self, text, *flags, name="scale.cu", options=()):
         self.put(name, text)
         # PTX only, and C++14, halve the compile time.
         fast = [flag for flag in BUILD["nvcc_flags"] if "code=sm_" not in flag] + ["-std=c++14"]
         environment = {**os.environ, "NVCC_APPEND_FLAGS": "--no-such-flag", "CPATH": "/nowhere"}
-        return run(SCRIPT, BUILD["nvcc"], name, "scale.o", "scale.d", "kept", *fast, *flags, cwd=self.folder,
+        return run(SCRIPT, *options, BUILD["nvcc"], name, "scale.o", "scale.d", "kept", *fast, *flags, cwd=self.folder,
                    env=environment)
 
     def names(self, *options):
@@ -84,6 +84,13 @@ class compiling(in_a_folder):
             self.assertEqual(result.returncode, 1)
             self.assertEqual(result.stderr, "scale.cu: device code uses helper(int), which is declared and not defined\n"
                                             "scale.cu: device code uses table, which is declared and not defined\n")
+
+    def test_joined_implementations_keep_their_names(self):
+        text = NESTED.replace('#include "lab.hpp"\n', "")
+        text = "".join(f"namespace {name} {{\n{text}}}\n" for name in ("one", "two"))
+        for flags in ((), MACHINE_CODE):
+            self.assertEqual(self.compile(text, "-rdc=true", *flags, options=["--joined"]).stderr, "")
+            self.assertLessEqual({"_ZN3one5scaleEPfi", "_ZN3two5scaleEPfi"}, self.names("-g", "--defined-only"))
 
     def test_uncompressed_ptx_for_the_simulated_device_is_inside(self):
         for flags in ((), ("-rdc=true",)):
@@ -162,7 +169,7 @@ class compiling(in_a_folder):
     def test_too_few_arguments_are_answered_with_the_usage(self):
         result = run(SCRIPT, "nvcc")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("usage: compile.sh [--rung] NVCC IN OUT DEPFILE KEEP", result.stderr)
+        self.assertIn("usage: compile.sh [--rung | --joined] NVCC IN OUT DEPFILE KEEP", result.stderr)
 
 
 if __name__ == "__main__":
