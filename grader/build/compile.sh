@@ -7,11 +7,13 @@
 # names of the contract's functions, one per line, as `nm` of the contract's glue prints them; IN may lack those that a
 # line "# added NAME" names. With --rung IN is a rung of a ladder: it may lack functions, which link_rung.sh takes from the
 # rung below, so it may define no other function that is not static, because that could be one of them, misspelt. With
-# --joined IN holds several implementations, each in a namespace, and all their names stay as they are. With
-# -rdc=true the device link is done here, and OUT contains the device runtime if it has machine code. Exit status: 0; 2
-# usage; 3 IN compiles but lacks a function of the contract, or a rung defines another; 4 it has other names that cannot be
-# made local; 1 or above 128 if a tool failed or was killed, or if device code uses what nothing defines. OUT and DEPFILE
-# are written whole or not at all.
+# --joined IN holds several implementations, each in a namespace, and all their names stay as they are. With -rdc=true
+# nvcc links the device code if machine code is asked for, and OUT contains the device runtime; else the PTX is
+# registered, for the simulator alone.
+#
+# Exit status: 0; 2 usage; 3 IN compiles but lacks a function of the contract, or a rung defines another; 4 it has other
+# names that cannot be made local; 1 or above 128 if a tool failed or was killed, or if device code uses what nothing
+# defines. OUT and DEPFILE are written whole or not at all.
 set -eu
 
 rung=no joined=no
@@ -43,7 +45,7 @@ case " $* " in
 *) relocatable=no ;;
 esac
 case " $* " in
-*code=sm_*) machine_code=yes ;;
+*sm_[0-9]* | *-arch=native*) machine_code=yes ;;
 *) machine_code=no ;;
 esac
 
@@ -107,8 +109,22 @@ if [ $rung = yes ]; then
     [ -z "$foreign" ] || exit 3
 fi
 
-# Makes $work/linked.o, which registers the PTX of $raw with the simulator. A device link would do so only together with
-# machine code, which takes ptxas as long as all else takes together.
+# nvcc leaves it to the device link to find what device code of one file only declares. The names of CUDA's own
+# functions begin with two underscores, but for these three.
+if [ $relocatable = yes ]; then
+    sed -n -e 's/^\.extern \.\(func\|entry\) \(.* \)\{0,1\}\([0-9A-Za-z_$]*\)$/\3/p' \
+        -e 's/^\.extern \.\(global\|const\) .* \([0-9A-Za-z_$]*\)\(\[.*\)*;$/\2/p' "$raw" >"$work/declared"
+    sort -u "$work/declared" | grep -vxE '__.*|vprintf|malloc|free' >"$work/unresolved" || true
+    if [ -s "$work/unresolved" ]; then
+        c++filt <"$work/unresolved" | while read -r name; do
+            echo "$in: error: device code uses $name, which is declared and not defined" >&2
+        done
+        exit 1
+    fi
+fi
+
+# Prints C++ that registers the PTX of $raw with the simulator. A device link would do so only together with machine
+# code, for which ptxas needs half as long as nvcc for all the rest.
 register_ptx() {
     echo '#include <fatbinary_section.h>'
     echo 'extern "C" void **__cudaRegisterFatBinary(void *);'
@@ -116,10 +132,9 @@ register_ptx() {
     nm --target=$target --undefined-only "$raw" | sed -n 's/^ *U __cudaRegisterLinkedBinary\([0-9A-Za-z_]*\)$/\1/p' |
         while read -r id; do
             cat <<EOF
-extern "C" const __fatBinC_Wrapper_t __fatbinwrap$id;
-extern "C" void __cudaRegisterLinkedBinary$id(void (*registered)(void **), void *, void *, void (*)(void *))
+extern "C" void __cudaRegisterLinkedBinary$id(void (*registered)(void **), void *wrapper, void *, void (*)(void *))
 {
-    static const void *parts[] = {__fatbinwrap$id.data, nullptr};
+    static const void *parts[] = {static_cast<const __fatBinC_Wrapper_t *>(wrapper)->data, nullptr};
     static __fatBinC_Wrapper_t linked = {FATBINC_MAGIC, FATBINC_LINK_VERSION, nullptr, parts};
     void **handle = __cudaRegisterFatBinary(&linked);
     registered(handle);
@@ -129,17 +144,7 @@ EOF
         done
 }
 
-# nvcc leaves names that device code of one file only declares to the device link.
-if [ $relocatable = yes ]; then
-    unresolved=$(sed -n -e 's/^\.extern \.func .*\(_Z[0-9A-Za-z_]*\)$/\1/p' \
-        -e 's/^\.extern \.\(global\|const\) .* \([0-9A-Za-z_]*\)\(\[.*\)*;$/\2/p' "$raw" | sort -u)
-    for symbol in $unresolved; do
-        echo "$in: device code uses $(c++filt "$symbol"), which is declared and not defined" >&2
-    done
-    [ -z "$unresolved" ] || exit 1
-fi
-
-if [ $relocatable$machine_code = yesno ]; then
+if [ $relocatable = yes ] && [ $machine_code = no ]; then
     register_ptx >"$work/linked.cc"
     build -c "$@" "$work/linked.cc" -o "$work/linked.o"
     ld -r --force-group-allocation -o "$work/o" "$raw" "$work/linked.o"
@@ -162,20 +167,17 @@ elif [ $relocatable = yes ]; then
 else
     ld -r --force-group-allocation -o "$work/o" "$raw"
 fi
-if [ $joined = yes ]; then
-    mv "$work/d" "$dep"
-    mv "$work/o" "$out"
-    exit
-fi
-# Waits of the C++ library (atomics, semaphores, jthread) call syscall in headers; the worker's replacement allows these.
-# Remove intermediate code for link-time optimisation: it would replace the inspected code at the link.
-objcopy --remove-section='.gnu.lto_*' --remove-section='.gnu.debuglto_*' --remove-section='.llvm*' \
-    --keep-global-symbols="$keep" --redefine-sym syscall=futex_only_syscall "$work/o"
-# Assembly can declare names that objcopy leaves global; they would replace names of ours.
-global=$(defined -g "$work/o" | awk '{ print $NF }' | grep -vxFf "$keep" || true)
-if [ -n "$global" ]; then
-    echo "$in: defines global names that no contract has:" $global >&2
-    exit 4
+if [ $joined = no ]; then
+    # Waits of the C++ library (atomics, semaphores, jthread) call syscall in headers; the worker's replacement allows
+    # these. Remove intermediate code for link-time optimisation: it would replace the inspected code at the link.
+    objcopy --remove-section='.gnu.lto_*' --remove-section='.gnu.debuglto_*' --remove-section='.llvm*' \
+        --keep-global-symbols="$keep" --redefine-sym syscall=futex_only_syscall "$work/o"
+    # Assembly can declare names that objcopy leaves global; they would replace names of ours.
+    global=$(defined -g "$work/o" | awk '{ print $NF }' | grep -vxFf "$keep" || true)
+    if [ -n "$global" ]; then
+        echo "$in: defines global names that no contract has:" $global >&2
+        exit 4
+    fi
 fi
 mv "$work/d" "$dep"
 mv "$work/o" "$out"

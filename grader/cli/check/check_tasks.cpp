@@ -90,10 +90,9 @@ void narrow_mistakes(const toolchain &t, std::vector<check_task> &tasks, const s
 
 namespace {
 
-// Groups files into objects, but for those that the build must refuse: it would refuse all of an
-// object, and finds a forbidden header by what a compiler read. All __constant__ variables of an
-// object share one bank of 64 KiB, so that only max_with_constants of the files that have some fit
-// together.
+// Groups files into objects, but for those that the build must refuse, which it does only to files
+// that are compiled alone. All __constant__ variables of an object share one bank of 64 KiB, so
+// that only max_with_constants of the files that have some fit together.
 std::vector<std::vector<std::string>>
 objects_of(const toolchain &t, const std::vector<check_task *> &tasks, const std::string &backend)
 {

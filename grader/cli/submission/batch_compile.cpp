@@ -1,6 +1,7 @@
 // Compiles many small submissions of ours in one nvcc run.
 #include "batch_compile.hpp"
 
+#include "build_advice.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "cli/support/strings.hpp"
@@ -16,7 +17,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <set>
-#include <utility>
 
 namespace cli {
 
@@ -35,34 +35,33 @@ std::string defined_by(const std::string &line)
     return line.substr(directive.size(), end - directive.size());
 }
 
-// Joins all files, each in its own namespace, with their #include lines in front, and the macros
-// that they define before one, which the header may read.
+// True if a header may read a macro that the file defines: joined files share their headers.
+bool configures_headers(const std::string &text)
+{
+    const std::size_t last = text.rfind("\n#include ");
+    return last != text.npos && text.substr(0, last).find("\n#define ") != text.npos;
+}
+
+// Joins all files, each in its own namespace, with their #include lines in front.
 std::string joined(const std::vector<std::string> &paths)
 {
-    std::set<std::string> first, included;
+    std::set<std::string> included;
     std::string spaces;
     for (const std::string &path : paths) {
         std::string names;
         spaces += fmt::format("namespace {} {{\n#line 1 \"{}\"\n", space_of(path), path);
-        const std::string text = read_text(path);
-        const std::size_t last_include = text.rfind("\n#include ");
-        std::size_t at = 0;
-        for (std::string line : lines(text)) {
-            const bool before_include = last_include != text.npos && at < last_include;
-            at += line.size() + 1;
-            if (std::string name = defined_by(line); !name.empty()) {
-                if (before_include)
-                    first.insert(std::exchange(line, ""));
-                else
-                    names += "#undef " + name + "\n";
+        for (std::string line : lines(read_text(path))) {
+            if (line.starts_with("#include ")) {
+                included.insert(line);
+                line.clear();
             }
-            if (line.starts_with("#include ")) included.insert(std::exchange(line, ""));
+            if (std::string name = defined_by(line); !name.empty())
+                names += "#undef " + name + "\n";
             spaces += line + "\n";
         }
         spaces += "}\n" + names;
     }
     std::string all;
-    for (const std::string &line : first) all += line + "\n";
     for (const std::string &line : included) all += line + "\n";
     return all + spaces;
 }
@@ -119,16 +118,17 @@ std::vector<std::string> renames(const std::map<std::string, std::string> &names
 } // namespace
 
 std::map<std::string, std::string> compile_together(const toolchain &t, const lab &l,
-                                                    const std::vector<std::string> &paths,
+                                                    std::vector<std::string> paths,
                                                     const std::vector<std::string> &backends,
                                                     double &cpu_seconds)
 {
+    std::erase_if(paths, [](const auto &path) { return configures_headers(read_text(path)); });
     std::vector<std::string> flags = flags_for(t, l, backends);
     if (paths.size() < 2) return {};
     flags.push_back("-I" + fs::path(t.header(l)).parent_path().string());
     std::string source = joined(paths), key = compiler_key(t, flags);
     for (const std::string &header : t.headers(l)) key += read_text(header);
-    key += source;
+    key += read_text(t.compile_script) + read_text(l.keep) + source;
 
     object_cache objects(t.build_root + "/submissions/" + l.name + "/objects");
     std::map<std::string, std::string> result; // from path to cached folder
@@ -147,11 +147,9 @@ std::map<std::string, std::string> compile_together(const toolchain &t, const la
         t.compile_script, "--joined", t.nvcc, file, object, folder.path() + "/depends", l.keep};
     compile.insert(compile.end(), flags.begin(), flags.end());
     if (const exit_result made = run_tool(compile, cpu_seconds); !made.ok()) {
-        const std::size_t error = std::min(made.text.find("error"), made.text.size());
-        const std::size_t line = made.text.rfind('\n', error) + 1;
         fmt::print(stderr, "{}: {} files do not compile together, so each takes a compiler: {}\n",
                    l.name, missing.size(),
-                   made.text.substr(line, made.text.find('\n', error) - line));
+                   made.text.empty() ? made.words() : first_error(made.text));
         return result;
     }
     const std::map<std::string, std::string> names = global_names(object, cpu_seconds);

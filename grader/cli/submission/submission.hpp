@@ -45,8 +45,7 @@ struct built_submission {
 };
 
 // Returns nvcc's flags for these backends. The simulator executes PTX, so without the gpu backend
-// no machine code is asked for, which would only cost time. (With -rdc=true compile.sh asks for
-// some all the same, since a device link keeps PTX only beside machine code.)
+// no machine code is asked for, which would only cost time.
 std::vector<std::string> flags_for(const toolchain &t, const lab &l,
                                    const std::vector<std::string> &backends);
 

@@ -77,13 +77,25 @@ class compiling(in_a_folder):
             self.link(BUILD["simulator_library"])
 
     def test_device_code_that_uses_what_nothing_defines_is_refused(self):
-        uses = ("__device__ int helper(int);\nextern __device__ int table[4];\n"
-                "__global__ void fill(int *p) { *p = helper(table[threadIdx.x]); }\n")
+        uses = ('__device__ int helper(int);\nextern "C" __device__ int plain();\nextern __device__ int table[4];\n'
+                "__global__ void child(int *p);\n"
+                "__global__ void fill(int *p) { *p = helper(table[plain()]); child<<<1, 1>>>(p); }\n")
         for flags in ((), MACHINE_CODE):
             result = self.compile(SCALE + uses, "-rdc=true", *flags)
             self.assertEqual(result.returncode, 1)
-            self.assertEqual(result.stderr, "scale.cu: device code uses helper(int), which is declared and not defined\n"
-                                            "scale.cu: device code uses table, which is declared and not defined\n")
+            self.assertEqual(result.stderr.splitlines(), [
+                f"scale.cu: error: device code uses {name}, which is declared and not defined"
+                for name in ("child(int*)", "helper(int)", "plain", "table")])
+
+    def test_device_code_may_use_what_cuda_defines(self):
+        uses = ("#include <cassert>\n#include <cstdio>\nstruct alignas(64) wide { int i[16]; };\n"
+                "extern __shared__ int words[];\n__device__ int later(int);\n"
+                "__global__ void fill(int *p)\n{\n    int *q = new int[4];\n    wide *w = new wide;\n"
+                '    assert(p);\n    printf("%d", later(q[0] + w->i[words[0]]));\n    delete[] q;\n    delete w;\n'
+                "    cudaMalloc(&p, 4);\n    free(malloc(4));\n}\n"
+                "__device__ int later(int i) { return i < 2 ? i : later(i - 1) + later(i - 2); }\n")
+        for flags in ((), MACHINE_CODE):
+            self.assertEqual(self.compile(SCALE + uses, "-rdc=true", *flags).stderr, "")
 
     def test_joined_implementations_keep_their_names(self):
         text = NESTED.replace('#include "lab.hpp"\n', "")

@@ -1,4 +1,5 @@
 // Tests the submission builder: accepted files, messages about others, and files out of reach.
+#include "cli/submission/batch_compile.hpp"
 #include "cli/submission/submission.hpp"
 #include "cli/support/errors.hpp"
 #include "cli_project.hpp"
@@ -715,4 +716,26 @@ TEST_CASE("the lint reads nm's lines")
         CHECK(lint_symbols("                 U " + name + "\n", "f.cu") == "");
     CHECK(lint_symbols("                 U fork\n", "f.cu", true) == "");
     CHECK(lint_symbols("0000000000000000 t cudalike\n0000000000000000 b current\n", "f.cu") == "");
+}
+
+TEST_CASE("files are compiled together, but for one that sets a macro for a header")
+{
+    built_project p;
+    const std::string one = p.put("wrong/one.cu", right), two = p.put("wrong/two.cu", right),
+                      apart = p.put("wrong/apart.cu", "#include \"lab.hpp\"\n#define NDEBUG\n"
+                                                      "#include <cassert>\n" +
+                                                          right);
+    double cpu_seconds = 0;
+    const std::vector<std::string> gpu = {"gpu"};
+    auto objects = compile_together(p.tools, p.only_lab(), {one, two, apart}, gpu, cpu_seconds);
+    CHECK(objects.size() == 2);
+    CHECK(cpu_seconds > 0);
+    for (const std::string &path : {one, two}) {
+        REQUIRE(objects.contains(path));
+        const built_submission b =
+            build_submission(p.tools, {&p.only_lab(), path, gpu, objects[path]});
+        CHECK_MESSAGE(b.built(), b.message << b.diagnostics);
+    }
+    const std::string broken = p.put("wrong/broken.cu", right + "missing;\n");
+    CHECK(compile_together(p.tools, p.only_lab(), {one, broken}, gpu, cpu_seconds).empty());
 }
