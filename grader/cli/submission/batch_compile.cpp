@@ -144,7 +144,8 @@ std::map<std::string, std::string> compile_together(const toolchain &t, const la
     std::string file = folder.path() + "/together.cu", object = folder.path() + "/object.o";
     write_atomically(file, source);
     std::vector<std::string> compile = {
-        t.compile_script, "--joined", t.nvcc, file, object, folder.path() + "/depends", l.keep};
+        "/bin/sh", t.compile_script,           "--joined", t.nvcc, file,
+        object,    folder.path() + "/depends", l.keep};
     compile.insert(compile.end(), flags.begin(), flags.end());
     if (const exit_result made = run_tool(compile, cpu_seconds); !made.ok()) {
         fmt::print(stderr, "{}: {} files do not compile together, so each takes a compiler: {}\n",
