@@ -124,7 +124,7 @@ if [ $relocatable = yes ]; then
 fi
 
 # Prints C++ that registers the PTX of $raw with the simulator. A device link would do so only together with machine
-# code, for which ptxas needs half as long as nvcc for all the rest.
+# code, for which ptxas takes a third as long as all other steps of nvcc together.
 register_ptx() {
     echo '#include <fatbinary_section.h>'
     echo 'extern "C" void **__cudaRegisterFatBinary(void *);'
