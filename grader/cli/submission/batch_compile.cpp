@@ -148,7 +148,7 @@ std::map<std::string, std::string> compile_together(const toolchain &t, const la
         object,    folder.path() + "/depends", l.keep};
     compile.insert(compile.end(), flags.begin(), flags.end());
     if (const exit_result made = run_tool(compile, cpu_seconds); !made.ok()) {
-        fmt::print(stderr, "{}: {} files do not compile together, so each takes a compiler: {}\n",
+        fmt::print(stderr, "{}: {} files do not compile together, so each is compiled alone: {}\n",
                    l.name, missing.size(),
                    made.text.empty() ? made.words() : first_error(made.text));
         return result;

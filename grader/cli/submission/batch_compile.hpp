@@ -12,7 +12,7 @@ namespace cli {
 // Each file is put into a namespace of its name, so that messages call its kernels FILE::KERNEL,
 // and becomes an object with the contract's functions, as if compiled alone. Returns by path the
 // value for submission_request::object. Paths are missing where that is impossible (a missing
-// function; a macro that a header may read; clashing names, which a line on standard error tells):
+// function; a macro that a header may read; a compile error, which is told on standard error):
 // compile those files alone. Only for trusted files, as there is no sandbox. Throws machine_error.
 std::map<std::string, std::string> compile_together(const toolchain &t, const lab &l,
                                                     std::vector<std::string> paths,
