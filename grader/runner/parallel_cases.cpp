@@ -181,8 +181,8 @@ bool is_known_wrong(const std::string &function)
 std::vector<case_group> groups_of(const std::vector<std::size_t> &chosen)
 {
     auto together = [](const case_record &a, const case_record &b) {
-        return a.what == b.what && a.held_back == b.held_back &&
-               function_of(a.name) == function_of(b.name);
+        return a.what == kind::correctness && b.what == kind::correctness &&
+               a.held_back == b.held_back && function_of(a.name) == function_of(b.name);
     };
     std::vector<case_group> groups;
     for (std::size_t i : chosen) {

@@ -10,8 +10,9 @@
 
 namespace grading {
 
-// Consecutive cases of one function and kind, by their indices in records(). They share workers
-// with each other and with no other case, so a submission cannot notice the number of processes.
+// Consecutive correctness cases of one function, or one case that counts, by their indices in
+// records(). They share workers with each other and with no other case, so a submission cannot
+// notice the number of processes.
 using case_group = std::vector<std::size_t>;
 std::vector<case_group> groups_of(const std::vector<std::size_t> &chosen);
 

@@ -228,7 +228,7 @@ graded result_of(const toolchain &t, const lab &l, const subject &what,
 
 int processes_for_one()
 {
-    constexpr unsigned most = 4; // each starts workers and simulated devices of its own
+    constexpr unsigned most = 12; // each starts workers and simulated devices of its own
     return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, most));
 }
 

@@ -50,15 +50,17 @@ constexpr kind correctness = kind::correctness, speed = kind::speed;
 
 } // namespace
 
-TEST_CASE("a group is what follows each other of one function and kind")
+TEST_CASE(
+    "a group is the correctness cases of one function that follow each other, or a counted case")
 {
     with_cases cases({{"a: one", correctness},
                       {"a: two", correctness},
                       {"a: fast", speed},
+                      {"a: faster", speed},
                       {"b: one", correctness},
                       {"a: three", correctness}});
-    CHECK(groups_of(all_cases()) == std::vector<case_group>{{0, 1}, {2}, {3}, {4}});
-    CHECK(groups_of({0, 4}) == std::vector<case_group>{{0, 4}});
+    CHECK(groups_of(all_cases()) == std::vector<case_group>{{0, 1}, {2}, {3}, {4}, {5}});
+    CHECK(groups_of({0, 5}) == std::vector<case_group>{{0, 5}});
     CHECK(groups_of({}).empty());
 }
 
