@@ -1,4 +1,4 @@
-// Lab 12: the stub with lines added and none changed. Right everywhere: a chain and a ring.
+// Lab 12: the stub with lines added and none changed. Without access between the devices a ring.
 #include "../check.hpp"
 #include "../devices.hpp"
 #include "lab.hpp"
@@ -7,6 +7,10 @@
 #include <vector>
 
 using std::size_t;
+
+#ifndef DONE
+#define DONE 8 // the TODOs that are done; `check --todos` sets it
+#endif
 
 void peer_table(int *can_access_host, int devices)
 {
@@ -63,12 +67,76 @@ static __global__ void add(float *to, const float *from, int n)
     if (i < n) to[i] += from[i];
 }
 
+// TODO 7 (all_reduce: speed)
+#if DONE >= 7
+struct pointers {
+    float *at[most_devices];
+};
+
+// Adds up float4 `first` to `last` of all buffers, from the member's own on, and writes the sums to
+// all. Four loads of a thread are under way at a time.
+static __global__ void add_up_part(pointers p, int devices, int self, int first, int last)
+{
+    constexpr int own = 4;
+    int i = first + blockIdx.x * blockDim.x * own + threadIdx.x;
+    float4 sum[own] = {};
+    for (int k = 0; k < devices; ++k) {
+        const float4 *from = reinterpret_cast<const float4 *>(p.at[(self + k) % devices]);
+        for (int j = 0; j < own; ++j) {
+            int at = i + j * blockDim.x;
+            float4 x = at < last ? from[at] : float4{};
+            sum[j].x += x.x, sum[j].y += x.y, sum[j].z += x.z, sum[j].w += x.w;
+        }
+    }
+    for (int k = 0; k < devices; ++k) {
+        float4 *to = reinterpret_cast<float4 *>(p.at[(self + k) % devices]);
+        for (int j = 0; j < own; ++j)
+            if (int at = i + j * blockDim.x; at < last) to[at] = sum[j];
+    }
+}
+
+// The elements from `first` on, which fill no float4.
+static __global__ void add_up_rest(pointers p, int devices, int first, int n)
+{
+    int i = first + threadIdx.x;
+    if (i >= n) return;
+    float sum = 0;
+    for (int k = 0; k < devices; ++k) sum += p.at[k][i];
+    for (int k = 0; k < devices; ++k) p.at[k][i] = sum;
+}
+
+// Returns false if some member cannot follow another's pointers.
+static bool reduce_by_kernels(float *const *buffers, int n, int devices)
+{
+    std::vector<int> can(devices * devices);
+    peer_table(can.data(), devices);
+    for (int one : can)
+        if (!one) return false;
+    pointers p;
+    for (int k = 0; k < devices; ++k) p.at[k] = buffers[k];
+    for (int k = 0; k < devices; ++k) {
+        int first = (long long)(n / 4) * k / devices, last = (long long)(n / 4) * (k + 1) / devices;
+        use(k);
+        if (first < last)
+            add_up_part<<<blocks_for((last - first + 3) / 4), block_size>>>(p, devices, k, first,
+                                                                            last);
+        if (k == 0 && n % 4 > 0) add_up_rest<<<1, 4>>>(p, devices, n / 4 * 4, n);
+        check_launch("add_up_part");
+    }
+    return true;
+}
+#endif
+
 // A ring: member k gets from member k - 1, and member 0 from the last. There
 // are as many parts as members. In each step every member gets one part, and a
 // part that has passed all members is complete.
 void all_reduce(float *const *buffers, int n, int devices)
 {
     enable_peers(devices);
+    // TODO 7 (all_reduce: speed)
+#if DONE >= 7
+    if (reduce_by_kernels(buffers, n, devices)) return;
+#endif
     std::vector<stream> streams = stream_each(devices);
     std::vector<array<float>> incoming = array_each<float>(devices, n / devices + 1);
     auto first_of = [&](int part) { return int((long long)n * part / devices); };
