@@ -13,14 +13,10 @@ namespace {
 constexpr std::uint64_t hw_slowdown = 0x8, sw_thermal_slowdown = 0x20, hw_thermal_slowdown = 0x40,
                         hw_power_brake_slowdown = 0x80;
 
-// NVML takes 50 ms to start, and ends with its last user: one stays for a grader's later cases.
-void keep_started() { static const nvml library; }
-
 } // namespace
 
 device_clocks::device_clocks(const std::string &device_name) : sharing_(device_name)
 {
-    keep_started();
     require_alone();
 }
 

@@ -345,7 +345,7 @@ private:
         a.how = worker_exit::answered, a.value.status = reply_status::done;
         for (std::size_t i = from; i < sets_of(who).size(); ++i) {
             request r = sets_of(who)[i].load();
-            r.bytes = sets_of(who).back().end();
+            r.bytes = image_end_;
             r.at = stores_end_;
             a = ask(who, r, limit);
             if (a.how != worker_exit::answered || a.value.status != reply_status::done) break;
