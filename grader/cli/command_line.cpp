@@ -68,8 +68,9 @@ std::string examples(const installed_labs &here)
     example("explain " + number, "your source, with what the memory system did");
     return text + fmt::format("  ./workbook grade {} --submission ~/mine.cu --json result.json\n\n"
                               "Exit status: 0 passed, 1 the submission failed, 2 wrong usage, 77 "
-                              "nothing failed\nand points are open, 99 a fault of the machine or "
-                              "the workbook.",
+                              "nothing failed,\nbut cases could not be judged that have to be, or "
+                              "--backend gpu or both has no\nGPU, 99 a fault of the machine or the "
+                              "workbook. Points of the clock that are\nopen change no status.",
                               number);
 }
 
@@ -105,7 +106,8 @@ void add_backend_and_seed(CLI::App &command, command_line &o)
     command
         .add_option("--backend", o.grade.backend,
                     "sim: the simulator alone; gpu: a GPU alone, which counts nothing; auto "
-                    "(default): both where there is a GPU, else sim")
+                    "(default): both where there is a GPU, else sim; both: as auto, but without "
+                    "a GPU the exit status is 77")
         ->check(CLI::IsMember({"auto", "both", "gpu", "sim"}));
     add_seed(command, o);
 }
@@ -118,14 +120,18 @@ void describe_grade(CLI::App &grade, command_line &o)
     add_option(grade, "--submission", o.grade.submission, "grade this .cu file instead");
     grade.add_flag("--solutions", o.grade.solutions, "grade the worked solutions instead");
     add_backend_and_seed(grade, o);
-    grade.add_option("--schedule", o.grade.schedule, "simulator: the order of warps and blocks")
+    grade
+        .add_option("--schedule", o.grade.schedule,
+                    "simulator: the order of warps and blocks; late: streams' work as late "
+                    "as waits allow")
         ->check(CLI::IsMember({"index", "random", "late"}));
     add_option(grade, "--json", o.grade.json_file, "also write the results to this file");
     add_option(grade, "--simulator-json", o.grade.simulator_json_file,
                "where there is a GPU: the simulator's part, seconds before the clock's");
     add_option(grade, "--pictures", o.grade.picture_folder,
                "folder for the pictures that some cases draw");
-    grade.add_flag("--require-gpu", o.grade.require_gpu, "without a GPU: exit status 99, not 77");
+    grade.add_flag("--require-gpu", o.grade.require_gpu,
+                   "without a GPU grade nothing: exit status 99");
 }
 
 void describe_explain(CLI::App &explain, command_line &o)
@@ -223,7 +229,7 @@ void describe_convert(CLI::App &convert, command_line &o)
     add_option(convert, "--output", o.convert.output, "file to write; none: standard output");
     add_option(convert, "--student", o.convert.student, "of a class: whose results");
     convert.add_flag("--clock", o.convert.clock,
-                     "count the points of the clock: 50 a lab instead of 40");
+                     "count the points of the clock, too: 50 a lab, not 40, where it has any");
     convert.add_flag("--published", o.convert.published,
                      "show held-back cases, and count their points on top");
     convert.add_flag("--leaderboard", o.convert.leaderboard,
@@ -274,6 +280,7 @@ void describe(CLI::App &app, command_line &o, const installed_labs &here)
     describe_explain(add("explain", "your source, with what the memory system did"), o);
 
     CLI::App &hint = add("hint", "one more hint for the TODO you are at");
+    hint.footer(about_one_lab);
     add_one_lab(hint, o);
     hint.add_option("--todo", o.hint.todo, "for this TODO instead")->check(CLI::Range(1, 9999));
     hint.add_flag("--again", o.hint.again, "those shown before, and no other");
@@ -285,6 +292,7 @@ void describe(CLI::App &app, command_line &o, const installed_labs &here)
     start.add_flag("--yes", o.agreed, "do not ask");
 
     CLI::App &reset = add("reset", "put a stub back to how it was; keeps your file");
+    reset.footer(about_one_lab);
     add_one_lab(reset, o);
     reset.add_flag("--yes", o.agreed, "do not ask");
 
@@ -299,7 +307,7 @@ void describe(CLI::App &app, command_line &o, const installed_labs &here)
     test.footer(about_tests);
     test.add_option("NAME", o.labs, "only these tests; none: all");
 
-    add("doctor", "what this machine has, and what that enables");
+    add("doctor", "what this machine has, and what that enables").footer(about_doctor);
 
     describe_check(add("check", "maintainers: prove that each grader grades rightly"), o);
 
@@ -312,7 +320,8 @@ void describe(CLI::App &app, command_line &o, const installed_labs &here)
     release.footer(about_release);
     add_option(release, "DIR", o.release.folder, "folder to make")->required();
     add_option(release, "LAB", o.release.words, "the labs in it; none: all");
-    release.add_flag("!--without-proof", o.release.proof, "only write it: some seconds");
+    release.add_flag_callback(
+        "--without-proof", [&o] { o.release.proof = false; }, "only write it, in a second");
 
     describe_autograde(add("autograde", "instructors: grade a class's files"), o);
     CLI::App &task = add("class-task", "what a job of autograde --engine slurm runs");

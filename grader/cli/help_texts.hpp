@@ -14,6 +14,12 @@ file has the lab's functions, empty, and nothing else: kernels, launches and
 memory are yours to design, which is worth trying from lab 04 on. Cases and
 points are the same; hints speak of the TODOs of the stub that was handed out.
 A file with work of yours is kept beside the progress.)";
+inline constexpr const char *about_one_lab = R"(
+LAB is a number (0, 00) or any part of one lab's name (firs).
+
+Exit status: 0 done, 2 wrong usage, 99 a fault of the machine.)";
+inline constexpr const char *about_doctor = R"(
+Exit status: 0 all that is required is here, 99 something is missing.)";
 inline constexpr const char *about_update = R"(
 Run it in the new edition. It copies each stub that you have edited in the
 folder OLD, your points, the hints that you had, and what reset has kept. Where
@@ -53,7 +59,8 @@ on the simulator, on all cores; then on the GPU, if there is one, one file at a
 time.
 
 An instructor's own cases in labs/LAB/held_back.cpp have columns of their own,
-and only --json holds them; convert shows them only with --published.
+and only --json and the folder of results hold them; convert shows them with
+--published, and to Gradescope, which hides them itself.
 
 Points that nothing here can judge are open, neither reached nor lost; they are
 listed below the table, with the reason. Points of the clock have a column of
@@ -64,8 +71,9 @@ Each grade is saved in FOLDER.results at once. After Ctrl-C or a kill the same
 command goes on; it also grades files that have changed, and those that a fault
 left ungraded.
 
-Exit status: 0 every file that can be read was graded, whatever its points; 99
-one was not, by a fault of the machine or the workbook, or a table could not be
+Exit status: 0 every file that can be read was graded, whatever its points; 2
+wrong usage; 77 --backend gpu or both, and there is no GPU; 99 a file was not
+graded, by a fault of the machine or the workbook, or a table could not be
 written.)";
 
 inline constexpr const char *about_calibrate = R"(
@@ -94,19 +102,19 @@ zero. What a submission or a compiler wrote is cut and made safe.
   coderunner     what a combinator template grader prints
   github         in a step of GitHub Actions: at most ten annotations, and
                  one per lab with open points, to standard output, and a
-                 summary to FILE or behind what is in the file that
-                 GITHUB_STEP_SUMMARY names
+                 summary to the file of --output, or behind what is in the
+                 file that GITHUB_STEP_SUMMARY names
   json           the student's own result, which ./workbook appeal takes
   text           for people
   page           a whole class, so without --student: one page of HTML with
                  points, verdicts, common mistakes, slow cases and faults
 
-With --lms, RESULT is what autograde --json wrote, of a whole class, and FILE
-the grading worksheet or the grades that Moodle exports, or the gradebook that
-Canvas exports. It writes the file to upload there, with one column filled in.
-Nobody is matched by guessing. A student without a grade that is final (a fault
-of the machine, open points, nothing to grade) leaves the cell as it was, and is
-named on standard error, as is who is on one side only.
+With --lms, RESULT is what autograde --json wrote, of a whole class, and
+--roster the grading worksheet or the grades that Moodle exports, or the
+gradebook that Canvas exports. It writes the file to upload there, with one
+column filled in. Nobody is matched by guessing. A student without a grade that
+is final (a fault of the machine, open points, nothing to grade) leaves the cell
+as it was, and is named on standard error, as is who is on one side only.
 
 Exit status: 0 it was converted, whatever the grade; 2 wrong usage, or RESULT is
 none; 99 the machine could not write it.)";
