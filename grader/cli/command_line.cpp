@@ -68,9 +68,9 @@ std::string examples(const installed_labs &here)
     example("explain " + number, "your source, with what the memory system did");
     return text + fmt::format("  ./workbook grade {} --submission ~/mine.cu --json result.json\n\n"
                               "Exit status: 0 passed, 1 the submission failed, 2 wrong usage, 77 "
-                              "nothing failed,\nbut cases could not be judged that have to be, or "
-                              "--backend gpu or both has no\nGPU, 99 a fault of the machine or the "
-                              "workbook. Points of the clock that are\nopen change no status.",
+                              "nothing\nfailed, but cases could not be judged that have to be, "
+                              "or --backend gpu or both\nhas no GPU, 99 a fault of the machine or "
+                              "the workbook. Points of the clock that\nare open change no status.",
                               number);
 }
 
