@@ -5,7 +5,8 @@
 // device, the GPU. Pointers whose names end in _host point to ordinary memory of
 // the host. All other pointers point to device memory, which the grader has
 // allocated and filled: only kernels may follow them. Arrays of one call do not
-// overlap. Where a comment says "64 each", both arrays have 64 elements.
+// overlap. Where a comment says "64 each", both arrays have 64 elements. No array
+// has more than 2^30.
 //
 // A function may return before its kernel has run, because the grader waits for
 // the device and asks the runtime for errors. A function may throw a

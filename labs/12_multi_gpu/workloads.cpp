@@ -237,7 +237,9 @@ speed_gates reduce_speed()
         time_of_copies(3, "Do all devices send and receive all the time? Each step of a ring "
                           "should begin as soon as the neighbour has finished the one before.")};
     gates.counted.front().cause = one_after_the_other;
-    gates.too_slow = "Which way do the data go: through the host, or all through one device?";
+    gates.too_slow = "Do the data go through the host, or all through one device? A ring of copies "
+                     "has many steps, each with a latency of its own. Where all members can follow "
+                     "all pointers, let one kernel per device read and write all buffers.";
     return gates;
 }
 

@@ -1,5 +1,5 @@
-// Lab 08: the stub with lines added and none changed. It does the TODOs in the simplest way, apart
-// from TODO 11, for which only the clock has points.
+// Lab 08: the stub with lines of code added and none changed. It does the TODOs in the simplest
+// way, apart from TODO 11, for which only the clock has points.
 #include "../check.hpp"
 #include "lab.hpp"
 

@@ -1,7 +1,7 @@
 // Lab 09, quicksort: the file to edit. What each function must do: lab.hpp. The
 // lesson: handouts/09_quicksort.md. Stuck at a TODO: hints.md.
 //
-// This is the stub with lines added and none changed.
+// This is the stub with lines of code added and none changed.
 #ifndef DONE
 #define DONE 12 // the TODOs that are done; `check --todos` sets it
 #endif

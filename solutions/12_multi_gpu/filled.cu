@@ -67,7 +67,7 @@ static __global__ void add(float *to, const float *from, int n)
     if (i < n) to[i] += from[i];
 }
 
-// TODO 7 (all_reduce: speed)
+// TODO 7 (all_reduce: speed, timed)
 #if DONE >= 7
 struct pointers {
     float *at[most_devices];
@@ -133,7 +133,7 @@ static bool reduce_by_kernels(float *const *buffers, int n, int devices)
 void all_reduce(float *const *buffers, int n, int devices)
 {
     enable_peers(devices);
-    // TODO 7 (all_reduce: speed)
+    // TODO 7 (all_reduce: speed, timed)
 #if DONE >= 7
     if (reduce_by_kernels(buffers, n, devices)) return;
 #endif
