@@ -233,7 +233,7 @@ void describe_convert(CLI::App &convert, command_line &o)
     convert.add_flag("--published", o.convert.published,
                      "show held-back cases, and count their points on top");
     convert.add_flag("--leaderboard", o.convert.leaderboard,
-                     "gradescope: also rank the measured speedups before the class");
+                     "gradescope, with --clock: also rank the measured speedups before the class");
     add_option(convert, "--committed", o.convert.committed_at,
                "classroom50: the graded commit's time, in UTC");
     convert.add_option("--lms", o.convert.lms, "instead of --to: fill in a class's grades")

@@ -131,8 +131,7 @@ static __global__ void add_up_block(const int *in, int *out)
     partial[t] = in[blockIdx.x * block_size + t];
     // TODO 10 (block_sums): out[blockIdx.x] must be the sum of all of partial.
     // Half of the threads add in the first step, a quarter in the next, and so
-    // on. Before each step, the first one too, all threads must wait for each
-    // other.
+    // on. Before each step, the first too, all threads must wait for each other.
 }
 
 void block_sums(const int *in, int *out, int blocks)

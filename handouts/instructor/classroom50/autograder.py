@@ -3,7 +3,7 @@
 """Copy this file to CLASSROOM/autograders/ASSIGNMENT/autograder.py of the course's classroom50 repository.
 
 The runner needs the workbook, built: on a runner of your own, in the folder that CUDA_WORKBOOK names or in
-~/cuda-workbook. A student's repository decides nothing but the text of labs/LAB/stub.cu. Any exit status but 0 is
+~/cuda-workbook. Of a student's repository it grades one file, as autograde finds it. Any exit status but 0 is
 an error of the infrastructure to Classroom 50, and no score.
 """
 
