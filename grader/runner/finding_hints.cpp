@@ -339,7 +339,8 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
     case host_pointer:
         return "Copy the data to the device, or pass it by value.";
     case null_pointer:
-        return "Was the allocation or the address computed at all?";
+        return "Was memory allocated for this pointer, or an address stored in it, before the "
+               "kernel was launched?";
     default:
         return {};
     }

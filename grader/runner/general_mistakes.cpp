@@ -112,8 +112,9 @@ template <class T> std::optional<recognised> miscounted(const mistake<T> &m)
     if (more < 0)
         return recognised{
             fmt::format("All counts together are {:.0f} too few.", -more),
-            fmt::format("Take the values that belong into bin {}, those next to its bounds first: "
-                        "which of them is counted nowhere, and which test leaves it out?",
+            fmt::format("Which elements belong in bin {}? Which of them is counted nowhere, and "
+                        "which test or index leaves it out? If bins have bounds, begin with the "
+                        "numbers next to them.",
                         bin)};
     if (more > 0)
         return recognised{fmt::format("All counts together are {:.0f} too many.", more),
@@ -121,8 +122,9 @@ template <class T> std::optional<recognised> miscounted(const mistake<T> &m)
                           "is a count of before in there, or added twice?"};
     return recognised{
         "All counts together are as many as they should be.",
-        fmt::format("Values are in a bin that is not theirs. Take those next to the bounds of bin "
-                    "{}, and print what is computed for them on the way to their bin.",
+        fmt::format("Elements are in a bin that is not theirs. Take those of bin {}, if bins have "
+                    "bounds those next to them, and print what is computed for them on the way to "
+                    "their bin.",
                     bin)};
 }
 
@@ -277,7 +279,7 @@ template <class T> std::optional<recognised> recognise_general(const mistake<T> 
 {
     using general = std::optional<recognised> (*)(const mistake<T> &);
     for (general look :
-         {general(transposed<T>), general(reordered<T>), general(shifted<T>), general(all_zero<T>),
+         {general(all_zero<T>), general(transposed<T>), general(reordered<T>), general(shifted<T>),
           general(first_of_each<T>), general(constant_factor<T>), general(mostly_less_precise<T>),
           general(index_in_float<T>), general(every_nth<T>), general(miscounted<T>),
           general(one_end<T>), general(less_precise<T>)})

@@ -119,6 +119,11 @@ std::string known_left_out(const std::vector<std::uint64_t> &missing)
 std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &missing,
                           const std::vector<argument> &arguments)
 {
+    const bool by_host_alone = counters_known() && counts_of_last_call().host_commands == 0;
+    if (a.wire.where == argument_memory::host && by_host_alone)
+        return fmt::format("Which line should store element {}, and which case, branch or bound of "
+                           "a loop leaves it out?",
+                           missing.front());
     if (a.wire.where == argument_memory::host)
         return fmt::format("Whose share is element {}? Print where each share begins and how long "
                            "it is, in elements, not in rows or images; and who takes what a "

@@ -210,7 +210,8 @@ std::string division_hint()
     case acquire_fault::not_released:
         end_case(verdict::WRONG_ANSWER,
                  "release returned, and the memory is still pinned: nobody can use it any more.",
-                 "cudaFreeHost gives back what cudaMallocHost gave.");
+                 "cudaFreeHost gives back what cudaMallocHost gave. What cudaHostRegister pinned, "
+                 "cudaHostUnregister unpins, before free.");
     }
     end_case(verdict::PROTOCOL_ERROR, "The worker gave an unknown answer about acquire.");
 }

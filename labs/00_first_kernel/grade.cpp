@@ -253,6 +253,9 @@ CORRECTNESS_CASE("reverse_block: 256 elements", 4)
     auto data = changed_in_place(before);
     hint_race(advice::wait);
     CALL(reverse_block, data);
+    expect(data.values != before || !kernels_stored(), verdict::WRONG_ANSWER,
+           "reverse_block returned, and data is as it was, though a kernel stored elements.",
+           "Which element of `copy` belongs at place t? The first one moves to the end.");
     expect_change(data.values != before, "reverse_block", "data",
                   "Launch one block of block_size threads.", does_a_kernel_write);
     expect_equal(data, oracle::reverse_block(before), {}, [&] { return wrong_reversals(before); });

@@ -36,13 +36,15 @@ static misconception<float> left_alone(const floats &y, const floats &got, std::
 {
     const std::string from = std::to_string(first), n = std::to_string(y.size());
     const std::size_t blocks = (y.size() + block_size - 1) / block_size;
-    std::string next = "How many threads does the launch start? " + n + " elements need " +
-                       std::to_string(blocks) + " blocks of " + std::to_string(block_size) +
-                       " threads: a division that drops the remainder makes one too few.";
-    if (first == 0) next = "Does every thread leave early? Look at the condition before the store.";
-    return {"From element " + from + " on everything is as it was: no thread worked there.", next,
+    return {"From element " + from + " on everything is as it was.",
+            "Which thread has element " + from +
+                "? If there is none, the launch starts too few: " + n + " elements need " +
+                std::to_string(blocks) + " blocks of " + std::to_string(block_size) +
+                " threads, and a division that drops the remainder makes one too few. If there is "
+                "one, look at the condition before the store.",
             each<float>(y.size(),
-                        [&y, &got, first](std::size_t i) { return i < first ? got[i] : y[i]; })};
+                        [&y, &got, first](std::size_t i) { return i < first ? got[i] : y[i]; }),
+            true};
 }
 
 std::vector<misconception<float>> wrong_saxpy(float a, const floats &x, const floats &y,
@@ -72,6 +74,8 @@ std::vector<misconception<float>> wrong_copies(float a, const floats &x, const f
                                                const floats &got)
 {
     std::vector<misconception<float>> known = wrong_saxpy(a, x, y, got);
+    // The last is what left_alone() says, since something is wrong.
+    known.back().next += " Or has the copy back too few bytes? sizeof of a pointer is 8.";
     const std::size_t quarter = y.size() / sizeof(float);
     known.insert(known.begin(),
                  {"Only the first quarter of y_host is the result, the rest is as it was.",
@@ -155,7 +159,7 @@ std::vector<misconception<int>> wrong_reversals(const ints &data)
 {
     return {{"The elements are where they were.",
              "Which element of `copy` belongs at place t? The first one moves to the end.",
-             each<int>(data.size(), [&data](std::size_t i) { return data[i]; })}};
+             each<int>(data.size(), [&data](std::size_t i) { return data[i]; }), true}};
 }
 
 // The sum of the block's elements 0, step, 2 * step and so on, `count` of them.
@@ -173,8 +177,9 @@ std::vector<misconception<int>> wrong_sums(const ints &in)
     std::vector<misconception<int>> known = {
         {"Each sum is the block's first element alone.",
          "Are the other elements added to it before thread 0 stores it?", part_of_each(in, 1, 1)},
-        {"Each sum has every second element only: the last step is missing.",
-         "In the last step one thread adds partial[1] to partial[0]: does the loop reach it?",
+        {"Each sum has every second element only: the step that adds neighbours is missing.",
+         "One step must add partial[t + 1] to partial[t], the last one if the distances halve, the "
+         "first one if they double: does the loop have it?",
          part_of_each(in, block_size / 2, 2)},
         {"Each sum is that of the first block.",
          "Which element does a thread load? Block b begins at element b * block_size.",
@@ -186,8 +191,9 @@ std::vector<misconception<int>> wrong_sums(const ints &in)
     for (std::size_t count = 2; count < block_size; count *= 2)
         known.push_back({"Each sum has only the first " + std::to_string(count) + " of " +
                              std::to_string(block_size) + " elements.",
-                         "How far apart are the two elements that the first step adds? Half of " +
-                             std::to_string(block_size) + ".",
+                         "If the distances halve, the first step adds elements that are half of " +
+                             std::to_string(block_size) +
+                             " apart; if they double, the last step does. Does the loop have it?",
                          part_of_each(in, count, 1)});
     return known;
 }

@@ -64,7 +64,9 @@ static void try_reverse(std::size_t n, int block, int at = 0)
     floats before = random_floats(n);
     output<float> data = changed_in_place(before);
     hint_past_the_end("The last piece is shorter if n is not a multiple of `block`. How long is "
-                      "it? Loading, storing and reversing must all use that length.",
+                      "it? Loading, storing and reversing must all use that length. If it is an "
+                      "array in shared memory that ends: a piece begins at its element 0 in every "
+                      "block, so its index has no blockIdx.x.",
                       "data");
     CALL(reverse_blocks, misaligned(data, at), int(n), block);
     floats want = oracle::reverse_blocks(before, block);
@@ -183,8 +185,10 @@ SPEED_CASE("polynomial: what is loaded", 7, 3)
                 "coefficient serves them all.",
                 per(raced_elements, [](const counted &c) { return 32 * accesses(c); })),
         moved_bytes("element", raced_elements, {18},
-                    "Loading x and storing y move 8 bytes per element. All threads read the same "
-                    "coefficient at the same moment: keep the coefficients in constant memory."),
+                    "Loading x and storing y move 8 bytes per element if neighbouring threads have "
+                    "neighbouring elements: a thread's four are block_size apart, not side by "
+                    "side. And all threads read the same coefficient at the same moment: keep the "
+                    "coefficients in constant memory."),
         at_most("bytes copied per call", {4 * (degree + 1)}, "",
                 "Copy the degree + 1 coefficients, once per call, before the launch.",
                 &counted::copied_bytes),

@@ -30,7 +30,8 @@ std::vector<misconception<float>> wrong_polynomials(const floats &x, const float
          "x^degree.",
          with(floats(c.rbegin(), c.rend()))},
         {"The coefficient of x^degree is missing.",
-         "There are degree + 1 coefficients: how many bytes is that?",
+         "There are degree + 1 coefficients, 0 to degree: does the copy have (degree + 1) * "
+         "sizeof(float) bytes, and does the loop begin with coefficients[degree]?",
          with(c.size() < 2 ? c : floats(c.begin(), c.end() - 1))},
         {"Only the first two coefficients, 8 bytes, were copied; the others are 0.",
          "8 bytes is the size of a pointer: what is the operand of sizeof? The copy must have "

@@ -78,8 +78,9 @@ static counted_gate sectors_per_element(bool stores, int offset, double most)
 static counted_gate by_loads_and_stores()
 {
     return at_most("bytes by textures and atomics", {0.01}, "%",
-                   "Textures and atomics move the same sectors. Use plain loads and stores here, "
-                   "so that the sectors can be counted.",
+                   "Textures, atomics, copies, printf, and arrays in local memory (whose index is "
+                   "not known when the kernel is compiled) move bytes, too. Use plain loads and "
+                   "stores here, so that the sectors can be counted.",
                    [](const counted &c) {
                        double all = moved_sectors(c);
                        return all > 0 ? 1 - double(c.load_sectors + c.store_sectors) / all : 0;

@@ -100,7 +100,13 @@ std::vector<misconception<float>> wrong_reads(const floats &a, const floats &b, 
         };
     };
     return {
-        {"The offset was left out.", "Read a and b at i + offset.", sums(0, 0)},
+        {offset < 4
+             ? "The offset was left out, or rounded down to a multiple of 4, which is 0 here."
+             : "The offset was left out.",
+         "Read a and b at i + offset. A float4 begins at every fourth float: any other offset "
+         "needs "
+         "realigning, or loads of one float.",
+         sums(0, 0)},
         {"Only a was read from the offset on.", "Read b at i + offset too.", sums(offset, 0)},
         {"The offset was rounded down to a multiple of 4.",
          "A float4 begins at every fourth float: any other offset needs realigning, or loads of "

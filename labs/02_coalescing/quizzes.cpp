@@ -41,6 +41,9 @@ static const char *hint_for(pattern_kind kind)
         return "Only lanes that read count; but a sector, or line, counts whole.";
     case pattern_kind::two_rows:
         return "There are two runs of 64 bytes. Can they share a sector or a line?";
+    case pattern_kind::scattered:
+        return "How far apart are the addresses of two lanes? Can two of them share a sector, or a "
+               "line?";
     default:
         return "Where do the first and the last byte lie? Divide both by the size of a sector, or "
                "of a line.";

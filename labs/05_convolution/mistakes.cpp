@@ -126,12 +126,17 @@ struct known_filterings {
                         return std::size_t(y) * o.d + x < n ? o.tap(y, x) : 0;
                     });
         };
+        constexpr std::size_t bytes_of_pointer = sizeof(float *),
+                              of_pointer = bytes_of_pointer / sizeof(float);
+        if (all / sizeof(float) == of_pointer)
+            only_first(of_pointer,
+                       "The copy needs d * d * sizeof(float) bytes. Was it given the "
+                       "number of elements, or sizeof of a pointer, which is 8 whatever "
+                       "it points to?");
         only_first(all / sizeof(float), "The copy took the number of elements for the number of "
                                         "bytes: multiply it by sizeof(float).");
-        constexpr std::size_t bytes_of_pointer = sizeof(float *);
-        only_first(bytes_of_pointer / sizeof(float),
-                   "That is the size of a pointer: sizeof of a pointer is not the size of the "
-                   "array that it points to.");
+        only_first(of_pointer, "That is the size of a pointer: sizeof of a pointer is not the size "
+                               "of the array that it points to.");
         add_tap("The filter was flipped.",
                 "lab.hpp applies it as it is: element (y, x) belongs to row r + y - radius and "
                 "column c + x - radius.",
@@ -259,7 +264,9 @@ struct known_filterings {
                     add_moved(by, "",
                               "Which pixel of the image is the first one of the tile? It lies "
                               "radius rows above the block's first pixel and radius columns to its "
-                              "left, with the same radius as in the index into the tile.");
+                              "left, with the same radius as in the index into the tile. Without a "
+                              "tile: element (y, x) of the filter lies on row r + y - radius and "
+                              "column c + x - radius: is radius subtracted from both?");
         for (int table : {2, 4, 8, 16}) {
             const int far = table - radius;
             if (far <= 0 || far == radius || far == 4 || far == 8 || far == 16) continue;
@@ -341,8 +348,10 @@ void add_of_filter_before(misconceptions &known, const floats &image, const shap
 void add_of_fractions(misconceptions &known, const floats &out)
 {
     known.push_back({"Image and filter are whole numbers in this call, but these sums are not.",
-                     "What else was added up? Does this function copy its own filter, or does it "
-                     "use the one that another function left in constant memory?",
+                     "Is the sum divided, or multiplied, by something? lab.hpp asks for the sum "
+                     "itself. If not, what else was added up: does this function copy its own "
+                     "filter, or does it use the one that another function left in constant "
+                     "memory?",
                      [&out] {
                          bool fraction = std::any_of(out.begin(), out.end(), [](float v) {
                              return std::isfinite(v) && v != std::trunc(v);

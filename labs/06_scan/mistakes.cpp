@@ -355,8 +355,11 @@ wrong_sums(const std::vector<T> &in, bool exclusive, const std::vector<T> &got)
                 [parts] { return parts(false); }},
                {"Every " + size + " elements got the sum of the " + size +
                     " just before them, not of all elements before.",
-                "The blocks' sums must be scanned, too, before they are added. In one pass the "
-                "look-back must go on beyond a tile that has published only its aggregate.",
+                part == 32 ? "The warps' sums must be scanned, too, before they are added: a warp "
+                             "needs the sum of all warps before it, not of the last one alone."
+                           : "The blocks' sums must be scanned, too, before they are added. In one "
+                             "pass the look-back must go on beyond a tile that has published only "
+                             "its aggregate.",
                 [parts] { return parts(true); }}});
     }
     if constexpr (!std::is_same_v<T, float>) learn(windows(in, exclusive));
@@ -379,9 +382,9 @@ wrong_sums(const std::vector<T> &in, bool exclusive, const std::vector<T> &got)
           "A lane is a thread's number in its warp, threadIdx.x % 32: compare that with the "
           "distance.",
           as_if(true, always)},
-         {"Lanes whose number equals the distance did not add.",
-          "Lane 0 lies at that distance to their left: add where the lane's number is at least "
-          "the distance.",
+         {"Elements, or lanes, whose number equals the distance got nothing added.",
+          "Element 0, or lane 0, lies at that distance to their left: add where the number is at "
+          "least the distance.",
           as_if(false, [](int lane, int distance) { return lane > distance; })},
          {exclusive ? "This is the inclusive scan: each sum includes its own element."
                     : "This is the exclusive scan: each sum leaves its own element out.",
@@ -400,8 +403,8 @@ std::vector<misconception<int>> wrong_tree(const ints &in, const ints &got)
          "Before the down-sweep the root becomes 0: nothing lies before it.",
          [&in] {
              ints sums = right_sums(in, true);
-             const int all = std::accumulate(in.begin(), in.end(), 0);
-             for (int &x : sums) x += all;
+             const int all = std::accumulate(in.begin(), in.end(), 0, added<int>);
+             for (int &x : sums) x = added(x, all);
              return sums;
          }},
         {"The tree is as wide as the array: the last element is its root only if that width is a "

@@ -132,10 +132,11 @@ static counted_gate compulsory_per_element(double n, const steps &limit)
 // load 28 bytes by tiles of 8192.
 static counted_gate loaded_per_element(double n, double limit)
 {
-    return at_most("bytes loaded per element", {limit}, "bytes",
-                   "Each element need be loaded only once, or three times if the sums of blocks "
-                   "are added afterwards. Let no block load elements that another has added up.",
-                   per(n, [](const counted &c) { return c.load_bytes + c.texture_bytes; }));
+    return at_most(
+        "bytes loaded per element", {limit}, "bytes",
+        "Each element need be loaded only once, or twice if the sums of blocks are added "
+        "afterwards. Let no block load elements that another has added up.",
+        per(n, [](const counted &c) { return c.load_bytes + c.texture_bytes; }));
 }
 
 // Limits what is stored beyond one sum per element, per 1000 elements: two words of 8 bytes for

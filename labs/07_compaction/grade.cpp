@@ -42,13 +42,16 @@ static void try_unpack(const mark_list &keep, int packed_at = 0, int keep_at = 0
     hint_left_out({{std::move(not_kept), "These are the elements whose keep[i] is 0: out[i] is 0 "
                                          "there, and must be written, too."}});
     const bool large = std::any_of(keep.begin(), keep.end(), [](auto k) { return k > 1; });
-    hint_past_the_end(std::string(large ? "A mark counts as one, whatever its value: are the marks "
-                                          "themselves added up, instead of keep[i] != 0? If not: "
-                                        : "") +
-                          "`packed` has only as many elements as are kept: does a lane read it "
-                          "where keep[i] is 0, at i instead of the place among the kept elements, "
-                          "or one place too far because its own element was counted too?",
-                      "packed");
+    hint_past_the_end(
+        std::string(large ? "A mark counts as one, whatever its value: are the marks "
+                            "themselves added up, instead of keep[i] != 0? If not: "
+                          : "") +
+            "`packed` has only as many elements as are kept: does a lane read it "
+            "where keep[i] is 0, at i instead of the place among the kept elements, "
+            "or one place too far because its own element was counted too? If it is an "
+            "array in shared memory that ends: one with an element for each warp is "
+            "indexed by threadIdx.x / 32.",
+        "packed");
     CALL(unpack, misaligned(packed, packed_at), misaligned(keep, keep_at), misaligned(out, out_at),
          int(keep.size()), scratch);
     expect_equal(out, oracle::unpack(packed, keep), {}, [&] {

@@ -215,7 +215,9 @@ void hint_places()
                    "a tile published its own count, or the sum of all up to it?");
     hint_past_the_end("An element's place is the number kept before it: in lower lanes, in earlier "
                       "rows and warps, and in earlier tiles. Which of these counts includes the "
-                      "element itself, or counts something twice?",
+                      "element itself, or counts something twice? If it is an array in shared "
+                      "memory that ends: one with an element for each warp is indexed by "
+                      "threadIdx.x / 32.",
                       "out");
 }
 

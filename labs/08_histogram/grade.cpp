@@ -26,10 +26,13 @@ static void must_begin_at_0(const char *function, const std::string &result)
 static void try_sum(const ints &in, int in_at = 0, int out_at = 0)
 {
     must_begin_at_0("sum", "*out");
-    hint_past_the_end("The last block may have threads without an element: they add 0.", "in");
-    hint_race(
-        "A step of a tree reads what others wrote in the one before: is a barrier in between? "
-        "And all blocks share `*out`: there only an atomic adds correctly.");
+    hint_past_the_end("If it is `in`: the last block may have threads without an element, and they "
+                      "add 0. If it is shared memory: in each step of a tree only the threads of "
+                      "the lower half add; the others would read beyond the array.",
+                      "in");
+    hint_race("Do several threads add to one number by +=? No barrier helps there. Else: a step of "
+              "a tree reads what others wrote in the one before: is a barrier in between? And all "
+              "blocks share `*out`: there only an atomic adds correctly.");
     hint_barrier("All threads of a block must reach each of its barriers: leave the barrier out of "
                  "the `if`, and let a thread without an element add 0 instead of returning.");
     output<long long> out(1);
@@ -60,8 +63,10 @@ static void try_tiles(const bytes &image, int width, int height, int tile, int i
 {
     const counts want = oracle::histogram_tiles(image, width, height, tile);
     output<unsigned> bins = bins_of("histogram_tiles", want.size());
-    hint_past_the_end("A tile at the right or the bottom edge has only the columns and rows that "
-                      "are left: is its size limited in both directions?",
+    hint_past_the_end("If it is shared memory: how many numbers has the array, and what is the "
+                      "largest index? If it is `image`: a tile at the right or the bottom edge has "
+                      "only the columns and rows that are left. Is its size limited in both "
+                      "directions?",
                       "image");
     CALL(histogram_tiles, misaligned(image, image_at), width, height, tile,
          misaligned(bins, bins_at));

@@ -56,6 +56,9 @@ std::vector<misconception<long long>> wrong_sums(const ints &in, long long got)
     std::size_t whole = 1024; // of which the first elements are a multiple
     while (whole > 1 && n / whole * whole != first) whole /= 2;
     add(first == 0, "Nothing was added.", does_a_kernel_write);
+    add(first == 1, "Only the first element was added.",
+        "After the last step the sum is in shares[0]: is that what thread 0 returns, or still its "
+        "own share? And does the tree's loop run at all?");
     add(first <= n && whole > 1,
         "The elements behind the last whole " + std::to_string(whole) + " elements were not added.",
         "n need not be a multiple of anything: round the number of blocks up, and let a thread "
@@ -64,7 +67,9 @@ std::vector<misconception<long long>> wrong_sums(const ints &in, long long got)
         "Does every block take part, does it add its sum to that of the others, and does each "
         "thread stride on until there are no elements left?");
     add(last <= n, "Only the last " + std::to_string(last) + " elements were added.",
-        "A block that stores its sum overwrites that of another: add it to `*out` by an atomic.");
+        "Is a thread's share the sum of all its elements (x += in[i]), or only its last one? If "
+        "the shares are right: a block that stores its sum overwrites that of another, so add it "
+        "to `*out` by an atomic.");
     for (std::uint64_t times = 2; times <= 2048; ++times)
         add(std::uint64_t(got) == times * all,
             "Everything was added " + std::to_string(times) + " times.",
@@ -119,7 +124,8 @@ template <class F> static void add_same_in_every_block(std::vector<misconception
     known.push_back({"Every count is a multiple of " + std::to_string(times) +
                          ", as if that many blocks, or threads, had counted the same elements.",
                      "Is blockIdx.x in the index with which a thread begins, and is its stride the "
-                     "number of threads in the whole grid?",
+                     "number of threads in the whole grid? And is each of a block's counts added "
+                     "to `bins` by one thread only?",
                      [&got] { return got; }});
 }
 
@@ -172,6 +178,10 @@ std::vector<misconception<unsigned>> wrong_bytes(const bytes &in, int at, const 
     const std::string rest =
         "n need not be a multiple of the bytes per load: count the rest one by one.";
     std::vector<misconception<unsigned>> known = {
+        {"No byte was counted.",
+         "Does each thread count, and are the block's counts added to `bins`? If loads bring 16 "
+         "bytes: so few lie behind the last whole 16, and must be counted one by one.",
+         only(0, 0)},
         {"The bytes behind the last whole 16 were not counted.", rest, only(head, whole)},
         {"The bytes behind the last whole 16 were not counted.", rest, only(0, n / 16 * 16)},
         {"The bytes before the first 16-byte boundary were not counted.",
@@ -298,7 +308,7 @@ std::vector<misconception<unsigned>> wrong_ranges(const floats &in, const bin_ra
              return std::isnan(x) ? -1 : std::clamp(std::floor(at), 0.0f, last);
          })},
         {"NaN was counted in bin 0.",
-         "No comparison with NaN is true: test for inside, not for outside.",
+         "With NaN <, <=, >, >= and == are all false: test for inside, not for outside.",
          by([=](float x, float at) {
              return inside(x) ? std::floor(at) : std::isnan(x) ? 0 : -1;
          })},
@@ -307,6 +317,10 @@ std::vector<misconception<unsigned>> wrong_ranges(const floats &in, const bin_ra
          by([=](float x, float at) {
              return inside(x) ? std::min(std::floor(at), last) : x == r.high() ? last : -1;
          })},
+        {"No number was counted.",
+         "Does the kernel run that counts, does each thread count, and are the counts added to "
+         "`bins`?",
+         [=] { return counts(std::size_t(r.bins)); }},
         {"Only the first " + std::to_string(there) + " bins have counts.",
          "There may be up to 2048 bins, and more of them than a block has threads: does each "
          "thread go on to its next bin, wherever bins are set to 0, merged or written?",

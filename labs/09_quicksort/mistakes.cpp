@@ -35,8 +35,9 @@ void explain_sorting(std::size_t n)
 
 void explain_recursion()
 {
-    hint_race("Is there a barrier between the writes of other threads of the block and the reads "
-              "of this one?");
+    hint_race("Do several threads change one number, as front++ does? No barrier helps there, but "
+              "atomicAdd(&front, 1) does, and returns the place. Else: is there a barrier between "
+              "the writes of other threads of the block and the reads of this one?");
     hint_race_of_grids(
         "Two grids access the same keys, and neither waits for the other. Does one thread of the "
         "block launch a side, or does each of them? Do the sides have keys and scratch of their "

@@ -19,7 +19,9 @@ void explain_sorting(const std::string &function)
                        "them: an atomic assigns places in the order of arrival. Count the keys "
                        "before a key instead.");
     hint_past_the_end(
-        "Add up the arrays in scratch: does " + function +
+        "If it is an array in shared memory: compare the index with that array's size; a block "
+        "has more threads than there are digits. If it is scratch: add up the arrays in it. Does " +
+            function +
             "_scratch return the bytes of all of them? If it does, a key's place is too large: "
             "print, for one key, how many there are of smaller digits, of its own in earlier "
             "tiles, and before it in its tile. Do counting and placing use the same digit, and is "

@@ -63,9 +63,10 @@ static void try_diamond(std::size_t n, int rounds, int in_at = 0, int out_at = 0
     floats in = random_floats(n);
     output<float> left(n), right(n), out(n);
     reading_an_output_means(
-        "A step began before those that it needs had ended.",
-        "Only an event orders the work of two streams: record it behind the work that must come "
-        "first, and wait for it before the work that comes next.",
+        "A step began before those that it needs had ended, or was given the wrong array.",
+        "Is each of the four kernels launched, behind those that it needs, with its arrays in the "
+        "order of its parameters? Between two streams only an event orders work: record it behind "
+        "the work that must come first, and wait for it before the work that comes next.",
         "diamond");
     CALL(diamond, misaligned(in, in_at), left, right, misaligned(out, out_at), int(n), rounds,
          scratch);

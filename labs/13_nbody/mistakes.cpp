@@ -98,7 +98,8 @@ static look_alike recognised(const quads &got, const pulls &want,
                 "be scratch memory that was never written."};
     if (all_wrong([&](std::size_t i) { return !got[i].x && !got[i].y && !got[i].z; }))
         return {"All wrong results are 0.",
-                "Does the loop reach the last, partial tile? Is the sum stored, or only computed?"};
+                "A sum of 0 was stored. Has points[j].w the mass, does add_pull add to `sum`, and "
+                "does the loop run at all: n / tile is 0 for few bodies?"};
     if (imprecise(got, want, wrong))
         return {"That is close, but not as precise as float arithmetic.",
                 "Compute in float throughout, and subtract positions before you square them."};
@@ -198,7 +199,8 @@ static void add_tile_mistakes(std::vector<look_alike> &known, const points &all,
         "before the next is loaded over it.");
     if (whole < n)
         add("first", 0, whole,
-            "n / tile rounds down and leaves out the rest: round up, and fill the last tile with "
+            "Is there a loop over all tiles, one after the other, also over the last, which may "
+            "not be full? n / tile rounds down and leaves that out: round up, and fill it with "
             "points without mass.");
     if (tile != whole)
         add("first", 0, tile, "A block must go through all bodies, one tile at a time.");
@@ -346,7 +348,9 @@ static std::vector<look_alike> wrong_steps(const motion &start, int steps, const
          "There is one drift between two kicks.",
          each({half_kick, drift, accelerate, half_kick, drift})},
         {"Velocities have not changed.",
-         "Is dt / 2 equal to 0? In C++, 1 / 2 is a whole number: 0.", each({drift})},
+         "Is the changed velocity stored? And is the kick's factor 0: 1 / 2 * dt is, for in C++ "
+         "1 / 2 is a whole number, 0?",
+         each({drift})},
         {"A drift, a kick and a drift were made.", "A step begins and ends with half a kick.",
          each({half_drift, accelerate, kick, half_drift})},
         {"Positions were changed by half a step.", "The drift is by dt, the kicks are by dt / 2.",

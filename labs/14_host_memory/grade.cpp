@@ -132,7 +132,10 @@ static void expect_pinned()
     expect(type == known_to_the_device, verdict::TOO_SLOW,
            type == 0 ? "acquire returned ordinary, pageable memory: the device cannot read it "
                        "directly, so every upload must first be copied to a pinned buffer."
-                     : "acquire returned device memory, which the caller cannot fill.",
+           : type == 2
+               ? "acquire returned device memory, which the caller cannot fill."
+               : "acquire returned managed memory, whose pages move between host and device: it is "
+                 "not pinned.",
            "Pin the memory when it is acquired, not when it is uploaded: cudaMallocHost.");
 }
 

@@ -37,7 +37,7 @@ static void expect_changed(const char *function, const output<float> &got, const
     if (want == before || got.values != before) return;
     std::string message = std::string(function) + " returned, and every element is unchanged";
     expect(!kernels_stored(), verdict::WRONG_ANSWER, message + ", though a kernel stored elements.",
-           "It stored the old values: is everything moved twice, or stored where it was loaded?");
+           "It stored the old values: is the product with `factor` what is stored?");
     expect_changed_in_place(false, message + ".",
                             "Does a kernel run at all, and does it write its result?");
 }

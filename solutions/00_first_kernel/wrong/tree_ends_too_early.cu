@@ -1,4 +1,4 @@
-// Fails: block_sums: one block and many | WRONG_ANSWER | the last step is missing
+// Fails: block_sums: one block and many | WRONG_ANSWER | the step that adds neighbours is missing
 // On gpu: block_sums: one block and many | WRONG_ANSWER |
 // The loop ends before its step of 1.
 #include "lab.hpp"
