@@ -206,6 +206,16 @@ class unwritable(on_a_machine):
         self.assertIn("Is a directory", text)
 
 
+class with_a_gpu(on_a_machine):
+    def test_one_that_nvcc_does_not_know_or_a_driver_that_fails_leaves_the_simulator(self):
+        for answer, known in (("exit 9", ""), ("echo 6.1", ""), ("echo 6.1; echo 9.0", "90")):
+            here = self.machine()
+            here.script("nvidia-smi", f"#!/bin/sh\n{answer}\n")
+            here.script("meson", "#!/bin/sh\n[ \"$1\" = --version ] && echo 1.0.1 && exit\necho \"$*\"\nexit 1\n")
+            self.refused(here, "The build could not be configured")
+            self.assertIn(f"-Dgpu_arch={known} ", (here.top / "build/setup.log").read_text(), answer)
+
+
 class installing(on_a_machine):
     def test_root_installs_and_is_told_first(self):
         here = self.machine(("ninja",), user=0)
