@@ -18,7 +18,7 @@ struct counted { // totals over every kernel of one call, and the source lines b
     // the same proportion.
     std::uint64_t warp_instructions = 0, busiest_block_instructions = 0, thread_instructions = 0;
     std::uint64_t load_requests = 0, load_sectors = 0, load_bytes = 0, load_ideal_sectors = 0;
-    std::uint64_t store_requests = 0, store_sectors = 0, store_bytes = 0, store_ideal_sectors = 0;
+    std::uint64_t store_requests = 0, store_sectors = 0, store_bytes = 0;
     std::uint64_t compulsory_bytes = 0; // 32 x distinct sectors per launch, reads and writes
     // Copies by the host's calls to devices and within a device.
     std::uint64_t copied_bytes = 0;

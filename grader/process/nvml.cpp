@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <string_view>
 
 namespace grading {
 
@@ -33,11 +34,14 @@ struct utilization_sample { // nvmlProcessUtilizationSample_t
 };
 
 // The number of CUDA's device 0, if CUDA_VISIBLE_DEVICES gives it by number. NVML's numbers
-// follow the PCI bus; CUDA's surely do only if CUDA_DEVICE_ORDER is PCI_BUS_ID.
-std::optional<unsigned> first_visible()
+// follow the PCI bus; CUDA's surely do only if all devices are of the same model, or if
+// CUDA_DEVICE_ORDER is PCI_BUS_ID.
+std::optional<unsigned> first_visible(bool same_models)
 {
     const char *list = std::getenv("CUDA_VISIBLE_DEVICES");
-    if (!list) return std::nullopt;
+    const char *order = std::getenv("CUDA_DEVICE_ORDER");
+    if (!list || (!same_models && (!order || std::string_view(order) != "PCI_BUS_ID")))
+        return std::nullopt;
     unsigned index = 0;
     auto [end, error] = std::from_chars(list, list + std::strlen(list), index);
     if (error != std::errc{} || (*end != 0 && *end != ',')) return std::nullopt;
@@ -96,7 +100,10 @@ nvml::device nvml::find(const std::string &cuda_name) const
 {
     const std::string whole = cuda_name.substr(0, cuda_name.find(" MIG "));
     const std::vector<device> all = devices();
-    const std::optional<unsigned> visible = all.size() > 1 ? first_visible() : std::nullopt;
+    const bool same_models =
+        std::ranges::all_of(all, [&](device d) { return name_of(d) == name_of(all[0]); });
+    const std::optional<unsigned> visible =
+        all.size() > 1 ? first_visible(same_models) : std::nullopt;
     device found = nullptr;
     for (unsigned i = 0; i < all.size(); ++i) {
         if ((visible && *visible != i) || name_of(all[i]) != whole) continue;

@@ -261,7 +261,7 @@ confinement available_confinement(bool proc)
     auto works = [&](confinement how) {
         sandbox trial(how, {.proc = proc});
         trial.show_system();
-        int pidfd = -1, status = 0;
+        int pidfd = -1, status = -1; // no exit, if nobody can wait for it
         const pid_t pid = trial.start(pidfd);
         if (pid == 0) _exit(trial.enter() && trial.confine() ? 0 : 1);
         if (pid < 0 && (errno == EAGAIN || errno == ENOMEM || errno == EMFILE || errno == ENFILE))

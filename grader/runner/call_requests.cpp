@@ -18,7 +18,8 @@ extern const int contract_size;
 
 namespace {
 
-constexpr double max_waited_ms = 300e3; // for the submission, in all correctness cases together
+// For the submission, in all correctness cases that this process grades.
+constexpr double max_waited_ms = 300e3;
 double waited_ms = 0;
 
 // Ends the case if this function, or the whole submission, already timed out.

@@ -134,6 +134,7 @@ double points_left_out(); // by leave_out_held_back()
 case_record &current_case();
 // Makes the record of this doctest case that this backend judges the current one.
 void begin_case(const std::string &test);
+unsigned cases_begun(); // by this process, a case that is repeated each time
 // Returns an earlier case in which `function` did not end, or after which no call is waited for;
 // null: none.
 const case_result *endless_before(const case_record &, const std::string &function);

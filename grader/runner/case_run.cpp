@@ -166,6 +166,8 @@ void end_case(verdict v, std::string message, std::string hint)
     const bool for_the_grader = v == verdict::INFRA_ERROR || v == verdict::SKIPPED;
     if (current_case().only_launches && v != verdict::LAUNCH_FAILED && !for_the_grader)
         throw accepted_end{};
+    static std::mutex record_mutex; // outputs are checked on several threads
+    std::unique_lock lock(record_mutex);
     add_failed_call(message, hint);
     add_older_value(v, message, hint);
     if (const std::string &numbers = current_case().numbers;
@@ -181,8 +183,6 @@ void end_case(verdict v, std::string message, std::string hint)
             hint = "If you do: " + hint;
         hint = refused + (hint.empty() ? "" : " ") + hint;
     }
-    static std::mutex record_mutex;
-    std::unique_lock lock(record_mutex);
     case_record &r = current_case();
     if (!r.ended) {
         r.ended = true;

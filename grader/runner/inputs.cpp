@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 namespace grading {
 
@@ -34,8 +35,10 @@ template <class F> void draw_words(std::size_t n, std::size_t each, std::mt19937
 std::mt19937_64 &random_source()
 {
     static std::uint64_t seed = 0;
+    static unsigned begun = 0;
     static std::mt19937_64 random(seed);
-    if (seed != case_seed()) random.seed(seed = case_seed());
+    const bool begins = std::exchange(begun, cases_begun()) != cases_begun();
+    if (begins || seed != case_seed()) random.seed(seed = case_seed());
     return random;
 }
 

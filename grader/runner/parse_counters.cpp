@@ -40,7 +40,7 @@ void add_site(counted &c, const json &site, const std::string &kernel, bool stor
     if (requests == 0) return;
     (store ? c.store_requests : c.load_requests) += requests;
     (store ? c.store_sectors : c.load_sectors) += sectors;
-    (store ? c.store_ideal_sectors : c.load_ideal_sectors) += ideal;
+    if (!store) c.load_ideal_sectors += ideal;
     (store ? c.store_bytes : c.load_bytes) += std::min(bytes, sector_bytes * ideal);
     c.worst.push_back({kernel, site.at("file").get<std::string>(), site.at("line").get<int>(),
                        requests, sectors, ideal, store});

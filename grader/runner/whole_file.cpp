@@ -14,6 +14,7 @@ int write_whole(const std::string &path, const std::function<void(std::ostream &
     std::error_code renamed, ignored;
     errno = 0; // a stream does not report why it failed; the system call below it does
     std::ofstream file(unfinished, std::ios::binary);
+    if (!file) return errno ? errno : EIO; // before `write` makes calls of its own
     write(file);
     file.close();
     int problem = file ? 0 : errno ? errno : EIO;

@@ -20,6 +20,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -148,8 +149,13 @@ bool have_library() { return !options().library.empty(); }
 // It is trusted, and its libraries may lie anywhere.
 worker &library_worker() { return started(of_run.library, options().library, false, 0, true); }
 
+static unsigned restarted = 0;
+
+unsigned times_restarted() { return restarted; }
+
 void restart_workers()
 {
+    ++restarted;
     std::vector<std::jthread> ending; // a driver takes a while to end a process
     for (worker *w : {&of_run.submission, &of_run.ranks, &of_run.naive, &of_run.library})
         if (w->started()) ending.emplace_back([ended = std::move(*w)] {});
@@ -166,7 +172,10 @@ void start_steps()
         starting.emplace_back([&w = all[i], i] {
             request r;
             r.what = command::facts;
-            started_step(w, i).ask(r, std::chrono::seconds(60));
+            try {
+                started_step(w, i).ask(r, std::chrono::seconds(60));
+            } catch (const std::system_error &) { // told when its case starts it again
+            }
         });
 }
 

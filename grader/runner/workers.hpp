@@ -39,6 +39,7 @@ void end_submission(); // its worker starts anew at next use
 struct case_record;
 void take_submission_text(case_record &r); // text printed since the last case
 void restart_workers();                    // later requests start new processes
+unsigned times_restarted();                // 0 in a new process
 void end_workers(); // also frees the inputs; call before a fork, which would share both
 
 // Asks the naive worker for the device. Returns an empty string if there is one, which `device()`

@@ -248,8 +248,9 @@ void benchmark_set::take_payload(const argument &a, std::byte *to, const std::by
         !equal_bytes(before + end, after + end, bytes - end)) {
         std::uint64_t i = 0;
         const std::uint64_t e = a.wire.element;
-        while ((i * e >= first && i * e < end) ||
-               std::memcmp(before + i * e, after + i * e, e) == 0)
+        // Bounded: the submission's process can change `after` meanwhile.
+        while (i + 1 < bytes / e && ((i * e >= first && i * e < end) ||
+                                     std::memcmp(before + i * e, after + i * e, e) == 0))
             ++i;
         end_case(verdict::WRONG_ANSWER,
                  fmt::format("{} changed `{}`[{}] from {} to {} while its speed was measured; the "

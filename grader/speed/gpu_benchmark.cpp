@@ -117,14 +117,21 @@ public:
         else if (prepared_ == 0)
             choose_calls(implementations());
         ++prepared_;
+        restarted_ = times_restarted();
     }
 
     const speed_gates &gates() const override { return gates_; }
 
     void change_submission() override
     {
-        others_stay_ = prepared_ > 0 && answers_[index(implementation::naive)];
+        others_stay_ = prepared_ > 0 && answers_[index(implementation::naive)] &&
+                       restarted_ == times_restarted();
         first_ = 0;
+        if (others_stay_ || prepared_ == 0) return;
+        // A fault in an earlier step has ended the workers: all begins anew, the number of calls,
+        // too, which was that step's.
+        restart_workers();
+        prepared_ = 0;
     }
     void drop_submission() override { drop(implementation::submission); }
 
@@ -472,6 +479,7 @@ private:
     double device_s_ = 0, prepare_s_ = 0, verify_s_ = 0;
     int calls_[3] = {1, 1, 1}, prepared_ = 0;
     bool others_stay_ = false; // only the submission's worker is new
+    unsigned restarted_ = 0;   // times_restarted() when the workers were prepared
     bool answers_[3] = {};
     double overhead_ms_ = 0, naive_ms_ = 0; // the second: one call, measured at the start
 };

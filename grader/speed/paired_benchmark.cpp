@@ -71,6 +71,7 @@ public:
             discarded_ = {};
             slowed_ratios_.clear();
             rates_.clear();
+            lowest_mhz_ = highest_mhz_ = std::numeric_limits<double>::quiet_NaN();
             attempted_ = 0;
             device_.prepare();
             if (std::optional<judgement> j = attempt_once()) return *j;
@@ -156,6 +157,7 @@ private:
         submission = device_.run(implementation::submission);
         if (!naive_first) naive = device_.run(implementation::naive);
         spent_ms_ += submission.parent_ms;
+        ++runs_;
         device_state after = device_.read_state();
         if (device_.has_library()) library = device_.run(implementation::library);
         double copy_rate = device_.copy_rate();
@@ -278,7 +280,7 @@ private:
     {
         return judged(verdict::TOO_SLOW,
                       fmt::format("{} took {:.0f} s in {} timed runs, and its speed is still open.",
-                                  device_.function(), spent_ms_ / 1e3, attempted_),
+                                  device_.function(), spent_ms_ / 1e3, runs_),
                       gates_.too_slow);
     }
 
@@ -490,7 +492,8 @@ private:
     double lowest_mhz_ = std::numeric_limits<double>::quiet_NaN();
     double highest_mhz_ = std::numeric_limits<double>::quiet_NaN();
     int attempted_ = 0;
-    double spent_ms_ = 0; // by the submission, in timed runs
+    double spent_ms_ = 0; // by the submission, in timed runs of both attempts
+    int runs_ = 0;        // of these
     bool repeated_ = false, by_median_ = false;
 };
 

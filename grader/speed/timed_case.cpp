@@ -57,7 +57,7 @@ gpu_benchmark &benchmark_for_step(const make_workload &make, const make_workload
     }
     of_steps = make_gpu_benchmark(make, make_for_naive, gates);
     at_end_of_steps([] {
-        of_steps->leave();
+        if (of_steps) of_steps->leave(); // none, if the last step could not make one
         of_steps.reset();
     });
     return *of_steps;

@@ -208,4 +208,4 @@ COLLECTIVE(Reduce, Ireduce,
            (from, into, n, t, o, root, c), to_root(n, t, root, c))
 COLLECTIVE(Allreduce, Iallreduce,
            (const void *from, void *into, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c),
-           (from, into, n, t, o, c), bytes(n, t))
+           (from, into, n, t, o, c), others_in(c) > 0 ? bytes(n, t) : 0)
