@@ -271,6 +271,7 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     check_untouched(arguments);
     check_done_by_kernels(function, arguments);
     keep_differing(arguments);
+    take_submission_text(c); // of the repetition: it is not the next call's
     c.late_again = false;
 }
 
