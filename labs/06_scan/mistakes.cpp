@@ -382,7 +382,7 @@ wrong_sums(const std::vector<T> &in, bool exclusive, const std::vector<T> &got)
           "A lane is a thread's number in its warp, threadIdx.x % 32: compare that with the "
           "distance.",
           as_if(true, always)},
-         {"Elements, or lanes, whose number equals the distance got nothing added.",
+         {"Elements, or lanes, whose number equals the distance did not add.",
           "Element 0, or lane 0, lies at that distance to their left: add where the number is at "
           "least the distance.",
           as_if(false, [](int lane, int distance) { return lane > distance; })},
