@@ -1,6 +1,7 @@
 // Random inputs, the same for a case alone as in a full run, and pictures.
 #include "api/inputs.hpp"
 #include "api/compare.hpp"
+#include "case_record.hpp"
 #include "case_run.hpp"
 #include "splitmix64.hpp"
 #include "text/unwritable.hpp"
