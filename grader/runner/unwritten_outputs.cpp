@@ -119,16 +119,16 @@ std::string known_left_out(const std::vector<std::uint64_t> &missing)
 std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &missing,
                           const std::vector<argument> &arguments)
 {
-    const bool by_host_alone = counters_known() && counts_of_last_call().host_commands == 0;
-    if (a.wire.where == argument_memory::host && by_host_alone)
-        return fmt::format("Which line should store element {}, and which case, branch or bound of "
-                           "a loop leaves it out?",
-                           missing.front());
-    if (a.wire.where == argument_memory::host)
+    if (a.wire.where == argument_memory::host) {
+        if (counters_known() && counts_of_last_call().host_commands == 0) // the host did the work
+            return fmt::format("Which line should store element {}, and which case, branch or "
+                               "bound of a loop leaves it out?",
+                               missing.front());
         return fmt::format("Whose share is element {}? Print where each share begins and how long "
                            "it is, in elements, not in rows or images; and who takes what a "
                            "division leaves over?",
                            missing.front());
+    }
     if (std::string hint = known_left_out(missing); !hint.empty()) return hint;
     if (const std::int64_t shift = shift_of(a, missing)) {
         const std::uint64_t k = missing.size();

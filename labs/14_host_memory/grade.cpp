@@ -127,12 +127,12 @@ CORRECTNESS_CASE("upload: what arrives", 4)
 static void expect_pinned()
 {
     floats some = random_floats(1000);
-    constexpr int known_to_the_device = 1; // cudaMemoryTypeHost
+    constexpr int known_to_the_device = 1, of_the_device = 2; // cudaMemoryTypeHost, ...Device
     int type = grading::call<int(const float *)>("yardstick_memory_type", acquired(some));
     expect(type == known_to_the_device, verdict::TOO_SLOW,
            type == 0 ? "acquire returned ordinary, pageable memory: the device cannot read it "
                        "directly, so every upload must first be copied to a pinned buffer."
-           : type == 2
+           : type == of_the_device
                ? "acquire returned device memory, which the caller cannot fill."
                : "acquire returned managed memory, whose pages move between host and device: it is "
                  "not pinned.",

@@ -95,8 +95,7 @@ void compare_with_tables(const toolchain &t, const std::vector<std::string> &nam
                    to_explain);
     if (differs)
         fmt::print("\nWhere a new verdict is right: ./workbook check LAB --backend sim --seed 1 "
-                   "--record takes "
-                   "over new rows, and changed ones with a reason.\n");
+                   "--record takes over new rows, and changed ones with a reason.\n");
     fmt::print("table of verdicts: {} of {} rows compared\n", compared, all);
 }
 
