@@ -74,4 +74,16 @@ bool alone_without_waiting(const std::string &path)
     return false;
 }
 
+bool is_released(const std::string &path, bool wait)
+{
+    if (path.empty()) return true;
+    const owned_fd file(open(path.c_str(), O_RDWR | O_CLOEXEC));
+    if (file.get() < 0) throw_errno("opening a lock of this grade");
+    while (flock(file.get(), LOCK_SH | (wait ? 0 : LOCK_NB)) != 0) {
+        if (errno == EWOULDBLOCK) return false;
+        if (errno != EINTR) throw_errno("waiting for a lock of this grade");
+    }
+    return true;
+}
+
 } // namespace grading

@@ -22,4 +22,8 @@ double use_clock(const std::string &path, clock_use how);
 // beside others, and may have waited for that.
 bool alone_without_waiting(const std::string &path);
 
+// Returns true if no process holds the file locked (flock, exclusive), and with `wait` once none
+// does; true for an empty path. Throws std::system_error.
+bool is_released(const std::string &path, bool wait);
+
 } // namespace grading

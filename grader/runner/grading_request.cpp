@@ -138,6 +138,7 @@ grading_request parse_request(const std::string &text)
     f.take("gates", o.gates_folder);
     f.take("contract", o.contract);
     f.take("clock_lock", o.clock_lock);
+    f.take("simulator_lock", o.simulator_lock);
     f.take("keep_replays", o.keep_replays);
     f.take("sandbox", o.sandbox);
     f.take("require_sandbox", o.require_sandbox);

@@ -44,6 +44,8 @@ struct grading_request {
 //                       share its inputs and naive's worker; other cases are graded as ever
 //   "gates", "contract"  the folder of calibrations, and the contract's hash, see run_options
 //   "clock_lock"        a file: times are taken once nobody else holds a lock (flock) on it
+//   "simulator_lock"    a file: where calls use the host's memory, times are taken once nobody
+//                       holds a lock (flock) on it
 //   "keep_replays", "sandbox", "require_sandbox"  true or false
 //   "work_percent"      1 to 100: the part that a call may use of the limit of its kernels' work
 // Throws bad_request, also for an unknown field.

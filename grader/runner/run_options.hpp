@@ -46,6 +46,7 @@ struct run_options {
     // must be about (speed/calibration.hpp). Empty: every gate is judged.
     std::string gates_folder, contract;
     std::string clock_lock;       // on gpu: the file to lock while times are taken; empty: none
+    std::string simulator_lock;   // a file, locked while a simulator judges beside; empty: none does
     bool sandbox = true;          // use the strongest sandbox available
     bool require_sandbox = false; // grade nothing without a sandbox
 };

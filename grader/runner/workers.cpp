@@ -4,15 +4,12 @@
 #include "api/inputs.hpp"
 #include "case_record.hpp"
 #include "case_run.hpp"
-#include "process/descriptor.hpp"
+#include "process/clock_lock.hpp"
 #include "text/verdict.hpp"
 
 #include <fmt/format.h>
 
-#include <sys/file.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -90,21 +87,6 @@ worker &started_step(worker &w, std::size_t step)
     return started(w, s.worker, options().sandbox && s.sandbox);
 }
 
-// Waits until the lock of the submission's program is released; with LOCK_NB for `how` returns
-// false instead.
-bool program_is_released(int how)
-{
-    const std::string &lock = options().worker_lock;
-    if (lock.empty()) return true;
-    const owned_fd file(open(lock.c_str(), O_RDWR | O_CLOEXEC));
-    if (file.get() < 0) throw_errno("opening the lock of the submission's program");
-    while (flock(file.get(), LOCK_SH | how) != 0) {
-        if (errno == EWOULDBLOCK) return false;
-        if (errno != EINTR) throw_errno("waiting for the submission's program");
-    }
-    return true;
-}
-
 } // namespace
 
 shared_memory &inputs()
@@ -120,13 +102,13 @@ shared_memory &inputs()
 std::uint64_t claim_inputs() { return ++of_run.claims; }
 bool holds_inputs(std::uint64_t claim) { return claim == of_run.claims; }
 
-bool submission_is_built() { return program_is_released(LOCK_NB); }
+bool submission_is_built() { return is_released(options().worker_lock, false); }
 
 double wait_for_submission()
 {
     if (options().worker_lock.empty()) return 0;
     const auto start = std::chrono::steady_clock::now();
-    program_is_released(0);
+    is_released(options().worker_lock, true);
     if (!std::filesystem::exists(options().worker)) {
         fmt::print(stderr, "There is no submission: {} was not built.\n", options().worker);
         std::_Exit(no_submission);

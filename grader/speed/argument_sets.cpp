@@ -139,6 +139,13 @@ void benchmark_set::fill_image()
     }
 }
 
+bool benchmark_set::only_on_device() const
+{
+    return std::ranges::all_of(arguments_, [](const argument &a) {
+        return a.wire.where == argument_memory::value || a.wire.where == argument_memory::device;
+    });
+}
+
 request benchmark_set::load() const
 {
     request r = load_request(arguments_, work_->function());

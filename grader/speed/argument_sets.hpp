@@ -30,6 +30,9 @@ public:
     void store_at(std::uint64_t at);
     std::uint64_t stored_at() const { return stored_at_; }
 
+    // False if calls may move data through the host's memory.
+    bool only_on_device() const;
+
     request load() const;
     struct changes {
         std::vector<request> refresh; // the changes, for every worker that has this set

@@ -162,7 +162,21 @@ std::optional<check_task> narrowed(const toolchain &t, check_task work,
     return work;
 }
 
-// Plans the gradings of each submission; those of the lab's headline case are separate.
+// Returns the speed cases to grade separately: the headline's gate must separate naive from the
+// solution, and a filled stub must reach every gate of the clock, since its TODOs lead there.
+std::vector<std::string> timed_cases(check_role as, const std::vector<listed_case> &cases,
+                                     const std::string &headline, const std::string &backend)
+{
+    std::vector<std::string> names;
+    if ((as == check_role::naive || as == check_role::solution) && !headline.empty())
+        names.push_back(headline);
+    if (as == check_role::filled && backend == "gpu")
+        for (const listed_case &c : cases)
+            if (c.kind == "clock") names.push_back(c.name);
+    return names;
+}
+
+// Plans the gradings of each submission; those of timed cases are separate.
 std::vector<check_task> planned(const toolchain &t, const lab &l, const std::string &backend)
 {
     const std::vector<listed_case> cases = cases_of(t, l);
@@ -178,11 +192,11 @@ std::vector<check_task> planned(const toolchain &t, const lab &l, const std::str
         }
         work.only = "correctness";
         tasks.push_back(work);
-        const bool timed = work.as == check_role::naive || work.as == check_role::solution;
-        if (!timed || headline.empty()) continue;
-        work.only = "speed";
-        work.case_name = headline;
-        tasks.push_back(work);
+        for (const std::string &name : timed_cases(work.as, cases, headline, backend)) {
+            work.only = "speed";
+            work.case_name = name;
+            tasks.push_back(work);
+        }
     }
     return tasks;
 }
@@ -231,7 +245,7 @@ public:
         grade("solutions", parallel_gradings(), pick([this](const check_task &w) {
                   return is_solution(w) && w.only != "speed" && is_wanted(w);
               }));
-        grade("naive and solution, timed", 1,
+        grade("naive, solution and filled stub, timed", 1,
               pick([this](const check_task &w) { return w.only == "speed" && is_wanted(w); }));
         grade_due("");
         earlier_is_due_ = true;

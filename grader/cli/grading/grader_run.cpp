@@ -71,6 +71,7 @@ json request_of(const toolchain &t, const lab &l, const subject &what, const std
         r["contract"] = contract_of(t, l);
     }
     if (options.backend == "gpu") add("clock_lock", options.clock_lock);
+    if (options.backend == "gpu") add("simulator_lock", options.simulator_lock);
     add("held_back_seed", options.held_back_seed);
     add("mpirun", l.mpirun);
     if (options.replays) add("replays", replay_folder(t, what, options.backend));

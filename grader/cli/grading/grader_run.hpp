@@ -32,6 +32,7 @@ struct grade_options {
     std::string only;                // correctness or speed; empty: both
     std::string counters_file;       // for the simulator's counters; empty: none
     std::string clock_lock;          // a GPU's grader locks this file while it times; empty: none
+    std::string simulator_lock = {}; // locked while a simulator's grader runs beside a GPU's
     bool require_sandbox = false;    // nothing runs without a sandbox
     int work_percent = 100;          // of the simulator's limit of a call's kernels
     int processes = 1;               // that grade the cases of one submission

@@ -1,6 +1,7 @@
 // A GPU's grader that is started while the submission is compiled.
 #include "cli/grading/grade_on_both.hpp"
 #include "cli/support/errors.hpp"
+#include "cli/support/parallel_for.hpp"
 #include "cli_project.hpp"
 
 #include <chrono>
@@ -125,6 +126,36 @@ cp result.json "$(echo "$request" | sed 's/.*"result":"\([^"]*\)".*/\1/')")sh");
     CHECK(told["labs"][0]["points"] == 3);
     CHECK(read_text(p.root + "/told") == "go on\n");
     CHECK(g.status == passed);
+}
+
+TEST_CASE(
+    "on many cores the clock does not wait for the simulator, but for what it does with memory")
+{
+    waiting_project p;
+    p.script("build/grade.02_scaling", "cd '" + p.root + R"sh('
+request=$(cat)
+field() { echo "$request" | sed "s/.*\"$1\":\"\([^\"]*\)\".*/\1/"; }
+free() { flock -n "$1" true && echo free || echo held; }
+case $request in
+*worker_lock*)
+    { field clock_lock; field simulator_lock; } >locks.new
+    mv locks.new locks
+    flock -s "$(field worker_lock)" true
+    timeout 60 cat end >/dev/null || exit 5 ;;
+*)
+    timeout 60 sh -c 'until [ -e locks ]; do :; done' || exit 5
+    { free "$(sed -n 1p locks)"; free "$(sed -n 2p locks)"; } >during ;;
+esac
+cp result.json "$(field result)")sh");
+    REQUIRE(mkfifo((p.root + "/end").c_str(), 0600) == 0);
+    p.options.backend = "both";
+    p.options.processes = 4;
+    const subject ours = {.name = "solution", .source = p.root + "/mine.cu", .ours = true};
+    const graded g = grade_on_both(p.tools, p.only_lab(), ours, p.options, {}, [&](const json &) {
+        std::ofstream(p.root + "/end") << "go on\n";
+    });
+    CHECK(g.status == passed);
+    CHECK(read_text(p.root + "/during") == (cores() >= 8 ? "free\nheld\n" : "held\nheld\n"));
 }
 
 TEST_CASE("on both backends a refused file is told at once, whatever the GPU's grader does")

@@ -28,7 +28,7 @@ TEST_CASE("a request sets what it names and leaves the rest as it is")
 {
     const grading_request r = parse_request("{" + required + R"(, "seed": "1f", "schedule": "late",
         "case": "scale", "kind": "speed", "processes": 3, "sandbox": false, "counters": "c.json",
-        "clock_lock": "/tmp/clock"})");
+        "clock_lock": "/tmp/clock", "simulator_lock": "/tmp/simulator"})");
     CHECK(r.options.simulated);
     CHECK(r.options.worker == "/bin/true");
     CHECK(r.options.seed == 0x1f);
@@ -42,6 +42,7 @@ TEST_CASE("a request sets what it names and leaves the rest as it is")
     CHECK(r.kind == "speed");
     CHECK(r.processes == 3);
     CHECK(r.options.clock_lock == "/tmp/clock");
+    CHECK(r.options.simulator_lock == "/tmp/simulator");
     CHECK(r.options.record_pairs == 0);
 }
 
