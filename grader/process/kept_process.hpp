@@ -62,6 +62,8 @@ public:
     void ask_to_end();
     // Kills the child and all that it started, and waits for their end.
     void stop();
+    // In a fork of the process that started it: leaves the child to that process.
+    void forget() { state_ = {}; }
     // Valid after stop(): the time of the child and of its descendants that were reaped.
     double cpu_seconds() const { return state_.cpu_seconds; }
 

@@ -125,6 +125,15 @@ worker::~worker() = default;
 worker::worker(worker &&) noexcept = default;
 worker &worker::operator=(worker &&) noexcept = default;
 
+void worker::forget()
+{
+    if (!state_) return;
+    state_->host.process.forget();
+    for (connected_process &d : state_->devices) d.process.forget();
+    state_->mpi_folder.clear();
+    state_.reset();
+}
+
 worker::worker(const worker_options &options, const shared_memory &input)
     : state_(std::make_unique<state>())
 {

@@ -75,6 +75,9 @@ public:
     // unless the exit is `answered`.
     answer ask(request what, std::chrono::milliseconds limit);
 
+    // Leaves the processes to the one from which this was forked, and is empty then.
+    void forget();
+
     bool started() const; // alive or dead, but not an empty one
     bool alive() const;
     shared_memory &output() const; // memory that this worker writes

@@ -132,7 +132,6 @@ void run_side_by_side(const std::vector<case_group> &groups, int processes,
 {
     const int more = own.empty() ? 0 : 1;
     const int others = std::min(processes, static_cast<int>(groups.size()) + more) - 1;
-    if (others > 0) end_workers();
     const run_options alone = options();
     options().side_by_side = std::max(1, others + 1);
     // Calls that are made beside each other on a GPU share its time.
@@ -157,7 +156,7 @@ void grade_on_gpu(const std::vector<std::size_t> &chosen, int processes)
         (r.held_back ? held_back : r.what == kind::clock ? timed : correctness).push_back({i});
     }
     const std::vector<case_record> fresh(records());
-    constexpr int most = 4; // a driver makes the contexts of several processes one by one
+    constexpr int most = 2; // a driver makes the contexts of several processes one by one
     const int room = places_at_device(device_bytes, host_bytes);
     const int places = std::min({processes, room, most});
     constexpr int for_timed = 3; // room, beside the others: its inputs are larger

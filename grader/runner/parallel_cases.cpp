@@ -4,6 +4,7 @@
 #include "process/descriptor.hpp"
 #include "run_options.hpp"
 #include "text/todo.hpp"
+#include "workers.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -112,6 +113,7 @@ forked fork_to(const std::function<json()> &work, const std::function<void()> &l
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1); // the parent ended before prctl
     try {
+        forget_workers();
         const json done = work();
         leave();
         write_all(pipe.in.get(), json::to_cbor(done));

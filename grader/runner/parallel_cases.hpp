@@ -22,9 +22,9 @@ std::vector<case_group> groups_of(const std::vector<std::size_t> &chosen);
 // without a result is a fault of the grader. Throws std::system_error if no other process can be
 // started.
 //
-// No worker and no thread may run, because a fork would share them. `run` runs a group's cases in
-// new workers; `leave` ends everything that a forked process has started, before it ends; `pause`
-// is called before this process waits for the others.
+// No thread may run, because a fork would lack it. Workers of this process stay its own. `run` runs
+// a group's cases; `leave` ends everything that a forked process has started, before it ends;
+// `pause` is called before this process waits for the others.
 void run_groups(std::vector<case_group> groups, int others,
                 const std::function<void(const case_group &)> &run,
                 const std::function<void()> &leave, const std::function<void()> &pause,

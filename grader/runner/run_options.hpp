@@ -45,9 +45,9 @@ struct run_options {
     // On gpu: the folder of the GPUs' calibrations, and the hash of the lab's contract that they
     // must be about (speed/calibration.hpp). Empty: every gate is judged.
     std::string gates_folder, contract;
-    std::string clock_lock;       // on gpu: the file to lock while times are taken; empty: none
-    std::string simulator_lock;   // a file, locked while a simulator judges beside; empty: none does
-    bool sandbox = true;          // use the strongest sandbox available
+    std::string clock_lock;     // on gpu: the file to lock while times are taken; empty: none
+    std::string simulator_lock; // a file, locked while a simulator judges beside; empty: none does
+    bool sandbox = true;        // use the strongest sandbox available
     bool require_sandbox = false; // grade nothing without a sandbox
 };
 

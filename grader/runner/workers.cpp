@@ -183,6 +183,16 @@ void end_workers()
     of_run.inputs.reset();
 }
 
+void forget_workers()
+{
+    for (worker *w : {&of_run.submission, &of_run.ranks, &of_run.naive, &of_run.library})
+        w->forget();
+    for (worker &w : of_run.steps) w.forget();
+    of_run.steps.clear();
+    of_run.step.reset();
+    of_run.inputs.reset();
+}
+
 bool ranks_of_naive_start()
 {
     worker ranks;

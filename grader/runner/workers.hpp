@@ -40,7 +40,9 @@ struct case_record;
 void take_submission_text(case_record &r); // text printed since the last case
 void restart_workers();                    // later requests start new processes
 unsigned times_restarted();                // 0 in a new process
-void end_workers(); // also frees the inputs; call before a fork, which would share both
+void end_workers();                        // also frees the inputs
+// To be called first in a forked process: workers and inputs stay with the process that had them.
+void forget_workers();
 
 // Asks the naive worker for the device. Returns an empty string if there is one, which `device()`
 // then describes; else the reason.

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -133,4 +134,28 @@ TEST_CASE("a child ends with all that it started when its parent is killed")
     waitpid(parent, nullptr, 0);
     CHECK(ends(left));
     CHECK(ends(child));
+}
+
+TEST_CASE("a fork that forgets a child neither ends it nor keeps it from ending")
+{
+    kept_process process(shell("while :; do sleep 1; done").setup);
+    pipe_ends forgot = make_pipe();
+    const pid_t other = fork();
+    if (other == 0) {
+        process.forget();
+        if (process.running() || write(forgot.in.get(), "f", 1) != 1) _exit(1);
+        pause();
+        _exit(0);
+    }
+    char byte;
+    REQUIRE(read(forgot.out.get(), &byte, 1) == 1);
+    const pid_t keeper = process.keeper();
+    CHECK_FALSE(process.ended());
+    CHECK(exists(keeper));
+    const auto start = std::chrono::steady_clock::now();
+    process.stop(); // waits two seconds for a keeper that is not told
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::milliseconds(1500));
+    CHECK(!exists(keeper));
+    kill(other, SIGKILL);
+    waitpid(other, nullptr, 0);
 }
