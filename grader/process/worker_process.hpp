@@ -55,8 +55,9 @@ struct worker_options {
     std::size_t memory_limit = std::size_t{12} << 30; // host bytes of the worker and its children
     // Host bytes of its simulated devices: their memory, and the shadow memory of the checks.
     std::size_t device_memory_limit = std::size_t{4} << 30;
-    int thread_limit = 1024;                         // for the worker and its children
-    bool starts_threads = false;                     // its libraries may start threads before main
+    int thread_limit = 1024;     // for the worker and its children
+    bool starts_threads = false; // its libraries may start threads before main
+    bool loads_at_need = false;  // CUDA loads a kernel at its first launch, not all at the start
     std::size_t output_bytes = std::size_t{1} << 30; // sparse: pages cost memory once touched
 };
 

@@ -23,10 +23,11 @@ namespace grading {
 
 namespace {
 
-std::vector<std::string> minimal_environment()
+std::vector<std::string> minimal_environment(bool loads_at_need)
 {
     std::vector<std::string> result{"PATH=/usr/bin:/bin", "LC_ALL=C", "CUDA_CACHE_DISABLE=1",
-                                    "CUDA_MODULE_LOADING=EAGER"};
+                                    std::string("CUDA_MODULE_LOADING=") +
+                                        (loads_at_need ? "LAZY" : "EAGER")};
     // The machine, not the student, decides where the driver is and which devices the
     // grader may use.
     for (const char *name : {"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"})
@@ -79,7 +80,7 @@ void worker::state::start(const shared_memory &input)
     pipe_ends printed = make_pipe();
 
     confinement how = options.sandbox ? available_confinement(options.proc) : confinement::none;
-    std::vector<std::string> environment = minimal_environment();
+    std::vector<std::string> environment = minimal_environment(options.loads_at_need);
     if (options.ranks && how != confinement::namespaces) {
         how = confinement::none; // Open MPI needs what Landlock forbids
         char folder[] = "/tmp/cuda-workbook-ranks.XXXXXX";

@@ -156,7 +156,7 @@ void grade_on_gpu(const std::vector<std::size_t> &chosen, int processes)
         (r.held_back ? held_back : r.what == kind::clock ? timed : correctness).push_back({i});
     }
     const std::vector<case_record> fresh(records());
-    constexpr int most = 2; // a driver makes the contexts of several processes one by one
+    constexpr int most = 3; // a driver makes the contexts of several processes one by one
     const int room = places_at_device(device_bytes, host_bytes);
     const int places = std::min({processes, room, most});
     constexpr int for_timed = 3; // room, beside the others: its inputs are larger

@@ -56,12 +56,13 @@ std::size_t physical_memory()
 bool sees_proc(int ranks) { return !options().simulated || ranks > 0; }
 
 worker &started(worker &w, const std::string &program, bool sandbox = options().sandbox,
-                int ranks = 0, bool starts_threads = false)
+                int ranks = 0, bool is_library = false)
 {
     if (w.alive()) return w;
     worker_options o;
     o.program = program;
-    o.starts_threads = starts_threads;
+    o.starts_threads = is_library;
+    o.loads_at_need = is_library; // cuBLAS has thousands of kernels, which take seconds
     o.sandbox = sandbox;
     o.proc = sees_proc(ranks);
     o.ranks = ranks;
