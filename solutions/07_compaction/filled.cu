@@ -107,11 +107,14 @@ static __global__ void scan_counts(int *counts, int tiles, int *total)
 static __device__ void store_kept(const float *in, float *out, int n, int t, int to)
 {
     // TODO 3 (compact): The kept elements of all rows have been stored, in order.
+    float x[per_thread]; // all are loaded before the first is stored
     for (int k = 0; k < per_thread; ++k) {
         int i = first_element(t) + 32 * k;
-        bool keep = i < n && in[i] > 0;
-        row_counts row = count_row(keep);
-        if (keep) out[to + row.before] = in[i];
+        x[k] = i < n ? in[i] : 0;
+    }
+    for (int k = 0; k < per_thread; ++k) {
+        row_counts row = count_row(x[k] > 0);
+        if (x[k] > 0) out[to + row.before] = x[k];
         to += row.all;
     }
 }

@@ -1,12 +1,12 @@
 // Lab 08: the stub with lines of code added and none changed. It does the TODOs in the simplest
-// way, apart from TODO 11, for which only the clock has points.
+// way.
 #include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #ifndef DONE
-#define DONE 10 // the TODOs that are done; `check --todos` sets it
+#define DONE 11 // the TODOs that are done; `check --todos` sets it
 #endif
 
 constexpr int block_size = 256;
@@ -104,12 +104,27 @@ static __global__ void count_bytes(const unsigned char *in, size_t n, unsigned *
     // TODO 5 (histogram): Each element is counted once in `counts`. Several
     // threads may add to one number at the same time, and n may need more than
     // 32 bits.
-    size_t threads = size_t(gridDim.x) * block_size;
-    for (size_t i = blockIdx.x * block_size + threadIdx.x; i < n; i += threads)
+    size_t threads = size_t(gridDim.x) * block_size, me = blockIdx.x * block_size + threadIdx.x;
+    auto count = [counts](unsigned byte) {
 #if DONE < 7
-        atomicAdd(&counts[in[i]], 1);
+        atomicAdd(&counts[byte], 1);
 #else
-        atomicAdd(&counts[in[i] * 32 + threadIdx.x % 32], 1); // the lane's own column
+        atomicAdd(&counts[byte * 32 + threadIdx.x % 32], 1);            // the lane's own column
+#endif
+    };
+#if DONE < 11
+    for (size_t i = me; i < n; i += threads) count(in[i]);
+#else
+    size_t to_boundary = (16 - reinterpret_cast<size_t>(in) % 16) % 16; // bytes
+    size_t head = n < to_boundary ? n : to_boundary, whole = (n - head) / 16;
+    const uint4 *words = reinterpret_cast<const uint4 *>(in + head);
+    for (size_t i = me; i < whole; i += threads) {
+        uint4 w = words[i];
+        for (unsigned word : {w.x, w.y, w.z, w.w})
+            for (int k = 0; k < 4; ++k) count(word >> 8 * k & 255);
+    }
+    if (me < head) count(in[me]);
+    if (me < n - head - 16 * whole) count(in[head + 16 * whole + me]);
 #endif
 
     // TODO 6 (histogram: speed, uniform): When all threads of the block have

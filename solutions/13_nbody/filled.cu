@@ -41,6 +41,15 @@ static __device__ void add_pull(float3 &sum, float4 at, float4 other, float soft
 // TODO 2 (accelerations): Until TODO 6 a thread has one body.
 constexpr int own = DONE < 6 ? 1 : 4;
 
+// TODO 6 (accelerations: speed): Blocks with the same bodies share the points that pull, a segment
+// for each, so that there are enough blocks for the device.
+static int segments_for(int n)
+{
+    constexpr int enough = 2048, shortest = 512; // blocks, and points of a segment
+    if (DONE < 6 || n == 0) return 1;
+    return max(1, min(enough / blocks_for((n + own - 1) / own), n / shortest));
+}
+
 // out[i] becomes the acceleration of point i; w becomes 0.
 static __global__ void attract(const float4 *points, float4 *out, int n, float softening2)
 {
@@ -58,7 +67,10 @@ static __global__ void attract(const float4 *points, float4 *out, int n, float s
     float4 at[own];
     float3 sum[own] = {};
     for (int b = 0; b < own; ++b) at[b] = points[min(first + b * block_size, n - 1)];
-    for (int from = 0; from < n; from += block_size) {
+    int tiles = (n + block_size - 1) / block_size, each = (tiles + gridDim.y - 1) / gridDim.y;
+    int begin = blockIdx.y * each * block_size, end = min(n, begin + each * block_size);
+    out += blockIdx.y * n; // this segment's part of the sums
+    for (int from = begin; from < end; from += block_size) {
         int j = from + threadIdx.x;
         tile[threadIdx.x] = j < n ? points[j] : float4{0, 0, 0, 0};
         __syncthreads();
@@ -75,13 +87,40 @@ static __global__ void attract(const float4 *points, float4 *out, int n, float s
 
 static void attract_all(const float4 *points, float4 *out, int n, float softening)
 {
-    int threads = (n + own - 1) / own;
-    attract<<<blocks_for(threads), block_size>>>(points, out, n, softening * softening);
+    // TODO 6 (accelerations: speed): `out` has room for the parts of all segments.
+    dim3 grid(blocks_for((n + own - 1) / own), segments_for(n));
+    attract<<<grid, block_size>>>(points, out, n, softening * softening);
     check_launch("attract");
 }
 
+// TODO 6 (accelerations: speed): Each body's sum of its parts; `out` may be `parts`.
+static __global__ void add_parts(const float4 *parts, float4 *out, int n, int segments)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i >= n) return;
+    float4 sum = parts[i];
+    for (int s = 1; s < segments; ++s) {
+        float4 part = parts[s * n + i];
+        sum.x += part.x, sum.y += part.y, sum.z += part.z;
+    }
+    out[i] = sum;
+}
+
+static void attract_in_segments(const float4 *points, float4 *parts, float4 *out, int n,
+                                float softening)
+{
+    attract_all(points, parts, n, softening);
+    if (parts == out && segments_for(n) == 1) return;
+    add_parts<<<blocks_for(n), block_size>>>(parts, out, n, segments_for(n));
+    check_launch("add_parts");
+}
+
 // The packed bodies.
+#if DONE < 6
 size_t accelerations_scratch(int n) { return sizeof(float4) * n; }
+#else
+size_t accelerations_scratch(int n) { return sizeof(float4) * n * (1 + segments_for(n)); }
+#endif
 
 void accelerations(const body *bodies, float4 *out, int n, float softening, void *scratch)
 {
@@ -89,7 +128,11 @@ void accelerations(const body *bodies, float4 *out, int n, float softening, void
     if (n == 0) return;
     pack<<<blocks_for(n), block_size>>>(bodies, points, n);
     check_launch("pack");
+#if DONE < 6
     attract_all(points, out, n, softening);
+#else
+    attract_in_segments(points, points + n, out, n, softening);
+#endif
 }
 
 // TODO 4 (step): For each body: first v += a * kick, then x += v * drift.
@@ -106,7 +149,11 @@ static __global__ void advance(float4 *position_mass, float4 *velocity, const fl
 }
 
 // The accelerations.
+#if DONE < 6
 size_t step_scratch(int n) { return sizeof(float4) * n; }
+#else
+size_t step_scratch(int n) { return sizeof(float4) * n * segments_for(n); }
+#endif
 
 void step(float4 *position_mass, float4 *velocity, int n, float softening, float dt, int steps,
           void *scratch)
@@ -114,11 +161,11 @@ void step(float4 *position_mass, float4 *velocity, int n, float softening, float
     if (n == 0) return;
     float4 *acceleration = static_cast<float4 *>(scratch);
     int blocks = blocks_for(n);
-    attract_all(position_mass, acceleration, n, softening);
+    attract_in_segments(position_mass, acceleration, acceleration, n, softening);
     for (int s = 0; s < steps; ++s) {
         advance<<<blocks, block_size>>>(position_mass, velocity, acceleration, n, dt / 2, dt);
         check_launch("advance");
-        attract_all(position_mass, acceleration, n, softening);
+        attract_in_segments(position_mass, acceleration, acceleration, n, softening);
         advance<<<blocks, block_size>>>(position_mass, velocity, acceleration, n, dt / 2, 0);
         check_launch("advance");
     }
