@@ -1,4 +1,5 @@
-// Locks the file that stands for the machine's clock.
+// Locks files with flock: the one that stands for the machine's clock, and those of what must be
+// done first.
 #include "clock_lock.hpp"
 
 #include "descriptor.hpp"
@@ -44,6 +45,19 @@ void lock(int fd, clock_use how)
         if (errno != EINTR) throw_errno("waiting for the clock");
 }
 
+// Takes a shared lock for a moment; with LOCK_NB for `how` returns false where that would wait.
+bool try_shared(const std::string &path, int how)
+{
+    if (path.empty()) return true;
+    const owned_fd file(open(path.c_str(), O_RDWR | O_CLOEXEC));
+    if (file.get() < 0) throw_errno(("opening the lock " + path).c_str());
+    while (flock(file.get(), LOCK_SH | how) != 0) {
+        if (errno == EWOULDBLOCK) return false;
+        if (errno != EINTR) throw_errno(("waiting for the lock " + path).c_str());
+    }
+    return true;
+}
+
 } // namespace
 
 double use_clock(const std::string &path, clock_use how)
@@ -74,16 +88,7 @@ bool alone_without_waiting(const std::string &path)
     return false;
 }
 
-bool is_released(const std::string &path, bool wait)
-{
-    if (path.empty()) return true;
-    const owned_fd file(open(path.c_str(), O_RDWR | O_CLOEXEC));
-    if (file.get() < 0) throw_errno("opening a lock of this grade");
-    while (flock(file.get(), LOCK_SH | (wait ? 0 : LOCK_NB)) != 0) {
-        if (errno == EWOULDBLOCK) return false;
-        if (errno != EINTR) throw_errno("waiting for a lock of this grade");
-    }
-    return true;
-}
+bool is_released(const std::string &path) { return try_shared(path, LOCK_NB); }
+void wait_for_release(const std::string &path) { try_shared(path, 0); }
 
 } // namespace grading

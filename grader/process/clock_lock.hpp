@@ -1,4 +1,4 @@
-// Keeps timed runs apart from work that must not run beside a clock.
+// Locks of a grade's processes: who may work while times are taken, and what must be done first.
 #pragma once
 
 #include <string>
@@ -8,22 +8,25 @@ namespace grading {
 enum class clock_use {
     none,   // this process does nothing that matters to a clock
     beside, // it works beside others that do; nobody may take times meanwhile
-    alone   // it takes times, and nobody else works
+    alone   // it takes times, and nobody works who uses this lock
 };
 
 // States how this process uses the machine from now on, by a lock (flock) on the file, and waits
 // until that is possible: every process of a grade does so, and the one that starts the graders
-// works beside them while a compiler or the simulator is busy. A process waits with no lock held,
-// so waiting for each other cannot block all of them. A forked process begins with `none`. Returns
-// the seconds that it waited: none for an empty path. Throws std::system_error.
+// works beside them while the compiler is busy and, on few cores, the simulator. A process waits
+// with no lock held, so waiting for each other cannot block all of them. A forked process begins
+// with `none`. Returns the seconds that it waited: none for an empty path. Throws
+// std::system_error.
 double use_clock(const std::string &path, clock_use how);
 
 // Returns true, and this process is alone, if that is possible without waiting; else it works
 // beside others, and may have waited for that.
 bool alone_without_waiting(const std::string &path);
 
-// Returns true if no process holds the file locked (flock, exclusive), and with `wait` once none
-// does; true for an empty path. Throws std::system_error.
-bool is_released(const std::string &path, bool wait);
+// True if no process holds the file locked (flock, exclusive), or the path is empty. Throws
+// std::system_error.
+bool is_released(const std::string &path);
+// Returns once that is true.
+void wait_for_release(const std::string &path);
 
 } // namespace grading

@@ -57,7 +57,7 @@ struct worker_options {
     std::size_t device_memory_limit = std::size_t{4} << 30;
     int thread_limit = 1024;     // for the worker and its children
     bool starts_threads = false; // its libraries may start threads before main
-    bool loads_at_need = false;  // CUDA loads a kernel at its first launch, not all at the start
+    bool lazy_loading = false;   // CUDA loads a kernel at its first launch, not all at the start
     std::size_t output_bytes = std::size_t{1} << 30; // sparse: pages cost memory once touched
 };
 

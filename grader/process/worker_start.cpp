@@ -23,11 +23,11 @@ namespace grading {
 
 namespace {
 
-std::vector<std::string> minimal_environment(bool loads_at_need)
+std::vector<std::string> minimal_environment(bool lazy_loading)
 {
     std::vector<std::string> result{"PATH=/usr/bin:/bin", "LC_ALL=C", "CUDA_CACHE_DISABLE=1",
                                     std::string("CUDA_MODULE_LOADING=") +
-                                        (loads_at_need ? "LAZY" : "EAGER")};
+                                        (lazy_loading ? "LAZY" : "EAGER")};
     // The machine, not the student, decides where the driver is and which devices the
     // grader may use.
     for (const char *name : {"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"})
@@ -35,8 +35,17 @@ std::vector<std::string> minimal_environment(bool loads_at_need)
     return result;
 }
 
-// Returns a sandbox that shows the system's libraries, the GPU's device files and `program`, and
-// nothing else of the machine: no solution, no grader, no user's file.
+void show_gpus(sandbox &s)
+{
+    s.show("/dev/dxg", true);
+    std::error_code ignored;
+    for (const std::filesystem::directory_entry &e :
+         std::filesystem::directory_iterator("/dev", ignored))
+        if (e.path().filename().string().starts_with("nvidia")) s.show(e.path().string(), true);
+}
+
+// Returns a sandbox that shows the system's libraries and `program`, and without simulated devices
+// the GPU's device files; nothing else of the machine: no solution, no grader, no user's file.
 sandbox sandbox_of(const worker_options &o, confinement how, const std::string &program,
                    const std::string &seen_at)
 {
@@ -49,11 +58,7 @@ sandbox sandbox_of(const worker_options &o, confinement how, const std::string &
                     .loopback = ranks});
     s.show_system();
     s.show("/sys");
-    s.show("/dev/dxg", true);
-    std::error_code ignored;
-    for (const std::filesystem::directory_entry &e :
-         std::filesystem::directory_iterator("/dev", ignored))
-        if (e.path().filename().string().starts_with("nvidia")) s.show(e.path().string(), true);
+    if (o.device.empty()) show_gpus(s);
     std::error_code missing; // the worker then fails to start, and its answer says so
     s.show(std::filesystem::canonical(program, missing).string(), seen_at);
     if (ranks) { // Open MPI reads these besides libraries
@@ -80,7 +85,7 @@ void worker::state::start(const shared_memory &input)
     pipe_ends printed = make_pipe();
 
     confinement how = options.sandbox ? available_confinement(options.proc) : confinement::none;
-    std::vector<std::string> environment = minimal_environment(options.loads_at_need);
+    std::vector<std::string> environment = minimal_environment(options.lazy_loading);
     if (options.ranks && how != confinement::namespaces) {
         how = confinement::none; // Open MPI needs what Landlock forbids
         char folder[] = "/tmp/cuda-workbook-ranks.XXXXXX";

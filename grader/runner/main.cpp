@@ -156,9 +156,10 @@ void grade_on_gpu(const std::vector<std::size_t> &chosen, int processes)
         (r.held_back ? held_back : r.what == kind::clock ? timed : correctness).push_back({i});
     }
     const std::vector<case_record> fresh(records());
-    constexpr int most = 3; // a driver makes the contexts of several processes one by one
+    constexpr int max_correctness =
+        3; // a driver makes the contexts of several processes one by one
     const int room = places_at_device(device_bytes, host_bytes);
-    const int places = std::min({processes, room, most});
+    const int places = std::min({processes, room, max_correctness});
     constexpr int for_timed = 3; // room, beside the others: its inputs are larger
     const bool at_once = processes > 1 && room >= places + for_timed && !timed.empty() &&
                          !options().clock_lock.empty();
@@ -170,6 +171,7 @@ void grade_on_gpu(const std::vector<std::size_t> &chosen, int processes)
         run_side_by_side(timed, 1);
     }
     // No worker that has seen held-back inputs may print in a case that a student sees.
+    if (!held_back.empty()) end_workers(); // the device's memory is for those that follow
     run_side_by_side(held_back, places);
     if (!held_back.empty()) end_workers();
     for (std::size_t i : chosen) // a process may have lacked what another held

@@ -62,7 +62,7 @@ worker &started(worker &w, const std::string &program, bool sandbox = options().
     worker_options o;
     o.program = program;
     o.starts_threads = is_library;
-    o.loads_at_need = is_library; // cuBLAS has thousands of kernels, which take seconds
+    o.lazy_loading = is_library; // cuBLAS has thousands of kernels, which take seconds
     o.sandbox = sandbox;
     o.proc = sees_proc(ranks);
     o.ranks = ranks;
@@ -103,13 +103,13 @@ shared_memory &inputs()
 std::uint64_t claim_inputs() { return ++of_run.claims; }
 bool holds_inputs(std::uint64_t claim) { return claim == of_run.claims; }
 
-bool submission_is_built() { return is_released(options().worker_lock, false); }
+bool submission_is_built() { return is_released(options().worker_lock); }
 
 double wait_for_submission()
 {
     if (options().worker_lock.empty()) return 0;
     const auto start = std::chrono::steady_clock::now();
-    is_released(options().worker_lock, true);
+    wait_for_release(options().worker_lock);
     if (!std::filesystem::exists(options().worker)) {
         fmt::print(stderr, "There is no submission: {} was not built.\n", options().worker);
         std::_Exit(no_submission);

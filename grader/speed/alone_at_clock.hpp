@@ -4,13 +4,14 @@
 #include "process/clock_lock.hpp"
 #include "runner/run_options.hpp"
 
+#include <chrono>
 #include <optional>
 #include <utility>
 
 namespace grading {
 
-// While one lives, no other process of this grade works, and this one has all cores. Afterwards it
-// works beside the others again.
+// While one lives, no other process of this grade works, unless it be the simulator's on many
+// cores, and this one has all the others. Afterwards it works beside the others again.
 class alone_at_clock {
 public:
     // Makes one, unless that would mean to wait.
@@ -35,5 +36,14 @@ public:
 private:
     const int side_by_side_;
 };
+
+// Before times are taken of calls that use the host's memory: waits until no simulator works.
+// Returns the seconds.
+inline double wait_for_simulator()
+{
+    const auto start = std::chrono::steady_clock::now();
+    wait_for_release(options().simulator_lock);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 } // namespace grading

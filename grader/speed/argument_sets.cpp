@@ -139,10 +139,12 @@ void benchmark_set::fill_image()
     }
 }
 
-bool benchmark_set::only_on_device() const
+bool benchmark_set::uses_host_memory() const
 {
-    return std::ranges::all_of(arguments_, [](const argument &a) {
-        return a.wire.where == argument_memory::value || a.wire.where == argument_memory::device;
+    constexpr std::uint64_t large = 1 << 20; // a filter, say, is small
+    return std::ranges::any_of(arguments_, [](const argument &a) {
+        return a.wire.where != argument_memory::value && a.wire.where != argument_memory::device &&
+               a.wire.bytes > large;
     });
 }
 

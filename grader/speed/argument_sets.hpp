@@ -30,8 +30,9 @@ public:
     void store_at(std::uint64_t at);
     std::uint64_t stored_at() const { return stored_at_; }
 
-    // False if calls may move data through the host's memory.
-    bool only_on_device() const;
+    // True if large arguments are in the host's memory, or copies between devices may go through
+    // it.
+    bool uses_host_memory() const;
 
     request load() const;
     struct changes {

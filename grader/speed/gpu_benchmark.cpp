@@ -105,8 +105,8 @@ public:
         prepare_s_ -= wait_for_submission();
         if (others_stay || !compiled) start({implementation::submission});
         load_submission(0);
-        // All that takes long before the first time is done: the rest wants the machine alone.
-        if (!alone_) wait_for_quiet();
+        // All that takes long before the first time is done: the rest wants the device alone.
+        wait_for_quiet();
         static bool warm = false; // the GPU's clocks are high
         const int warm_ups = others_stay ? 0 : shown_ || warm ? 1 : 4;
         for (int i = 0; i < warm_ups; ++i) roofline_.fma_rate(max_calls);
@@ -179,13 +179,14 @@ public:
 private:
     void wait_for_quiet()
     {
-        double simulated_s = 0;
-        if (!sets_[0].only_on_device()) {
-            stopwatch watch(simulated_s);
-            is_released(options().simulator_lock, true);
+        if (sets_[0].uses_host_memory() && !is_released(options().simulator_lock)) {
+            alone_.reset();
+            use_clock(options().clock_lock, clock_use::none); // nobody waits with a lock held
+            prepare_s_ -= wait_for_simulator();
         }
-        prepare_s_ -= simulated_s + alone_.emplace().waited_s;
+        if (!alone_) prepare_s_ -= alone_.emplace().waited_s;
     }
+
     // Alone, it makes and checks inputs on all cores.
     void be_alone_if_free() { alone_at_clock::begin_if_free(alone_); }
 

@@ -92,6 +92,8 @@ double naive_cost(const make_workload &make)
     constexpr int calls = 5; // the first warms up
     naive_call naive(make);
     double shortest = std::numeric_limits<double>::infinity();
+    use_clock(options().clock_lock, clock_use::none);
+    wait_for_simulator(); // copies are what it is asked for
     {
         const alone_at_clock alone;
         for (int k = 0; k < calls; ++k) shortest = std::min(shortest, worker_time_ms(naive.run(0)));

@@ -173,7 +173,7 @@ static __global__ void filter_columns(const float *between, float *out, int rows
     out[row * cols + col] = sum;
 }
 #else
-// TODO 9 (convolve_separable: speed, 17 taps): the radius, or 0 if only the host knows it.
+// TODO 9 (convolve_separable: speed, 17 taps): `known` is the radius, or 0 if only the host has it.
 template <int known>
 static __global__ void filter_both(zeros_beyond pixel, float *out, int rows, int cols, int radius)
 {

@@ -1,9 +1,10 @@
 // Lab 09, quicksort: the file to edit. What each function must do: lab.hpp. The
 // lesson: handouts/09_quicksort.md. Stuck at a TODO: hints.md.
 //
-// This is the stub with lines of code added and none changed.
+// This is the stub with lines of code added and none changed. TODO 12, which only
+// the clock sees, is not done: its first step needs no more than TODO 11.
 #ifndef DONE
-#define DONE 12 // the TODOs that are done; `check --todos` sets it
+#define DONE 11 // the TODOs that are done; `check --todos` sets it
 #endif
 #include "../check.hpp"
 #include "lab.hpp"

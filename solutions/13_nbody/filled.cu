@@ -41,13 +41,13 @@ static __device__ void add_pull(float3 &sum, float4 at, float4 other, float soft
 // TODO 2 (accelerations): Until TODO 6 a thread has one body.
 constexpr int own = DONE < 6 ? 1 : 4;
 
-// TODO 6 (accelerations: speed): Blocks with the same bodies share the points that pull, a segment
-// for each, so that there are enough blocks for the device.
+// TODO 2 (accelerations): from TODO 6 on blocks with the same bodies share the points that pull, a
+// segment for each, so that there are enough blocks for the device.
 static int segments_for(int n)
 {
-    constexpr int enough = 2048, shortest = 512; // blocks, and points of a segment
+    constexpr int wanted_blocks = 2048, min_segment = 512; // points
     if (DONE < 6 || n == 0) return 1;
-    return max(1, min(enough / blocks_for((n + own - 1) / own), n / shortest));
+    return max(1, min(wanted_blocks / blocks_for((n + own - 1) / own), n / min_segment));
 }
 
 // out[i] becomes the acceleration of point i; w becomes 0.
@@ -67,8 +67,8 @@ static __global__ void attract(const float4 *points, float4 *out, int n, float s
     float4 at[own];
     float3 sum[own] = {};
     for (int b = 0; b < own; ++b) at[b] = points[min(first + b * block_size, n - 1)];
-    int tiles = (n + block_size - 1) / block_size, each = (tiles + gridDim.y - 1) / gridDim.y;
-    int begin = blockIdx.y * each * block_size, end = min(n, begin + each * block_size);
+    int tiles = (n + block_size - 1) / block_size, length = (tiles + gridDim.y - 1) / gridDim.y;
+    int begin = blockIdx.y * length * block_size, end = min(n, begin + length * block_size);
     out += blockIdx.y * n; // this segment's part of the sums
     for (int from = begin; from < end; from += block_size) {
         int j = from + threadIdx.x;
@@ -87,13 +87,13 @@ static __global__ void attract(const float4 *points, float4 *out, int n, float s
 
 static void attract_all(const float4 *points, float4 *out, int n, float softening)
 {
-    // TODO 6 (accelerations: speed): `out` has room for the parts of all segments.
+    // TODO 2 (accelerations): from TODO 6 on `out` has room for the parts of all segments.
     dim3 grid(blocks_for((n + own - 1) / own), segments_for(n));
     attract<<<grid, block_size>>>(points, out, n, softening * softening);
     check_launch("attract");
 }
 
-// TODO 6 (accelerations: speed): Each body's sum of its parts; `out` may be `parts`.
+// TODO 2 (accelerations): from TODO 6 on, each body's sum of its parts; `out` may be `parts`.
 static __global__ void add_parts(const float4 *parts, float4 *out, int n, int segments)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
@@ -106,6 +106,7 @@ static __global__ void add_parts(const float4 *parts, float4 *out, int n, int se
     out[i] = sum;
 }
 
+// TODO 2 (accelerations)
 static void attract_in_segments(const float4 *points, float4 *parts, float4 *out, int n,
                                 float softening)
 {

@@ -243,10 +243,11 @@ public:
     {
         for (const check_task &w : tasks_) result_.count(w); // tasks that cannot be graded
         grade("solutions", parallel_gradings(), pick([this](const check_task &w) {
-                  return is_solution(w) && w.only != "speed" && is_wanted(w);
+                  return is_solution(w) && !is_timed(w) && is_wanted(w);
               }));
-        grade("naive, solution and filled stub, timed", 1,
-              pick([this](const check_task &w) { return w.only == "speed" && is_wanted(w); }));
+        grade("naive and solution, timed", 1, pick([this](const check_task &w) {
+                  return is_timed(w) && is_mandatory(w) && is_wanted(w);
+              }));
         grade_due("");
         earlier_is_due_ = true;
         grade_due(", again");
@@ -258,6 +259,9 @@ private:
     void grade_due(const std::string &again)
     {
         grade_right("other right ones" + again);
+        grade("filled stubs, timed" + again, 1, pick([this](const check_task &w) {
+                  return is_timed(w) && !is_mandatory(w) && is_due(w);
+              }));
         link_mistakes();
         grade("wrong submissions, side by side" + again, parallel_gradings(),
               pick([this](const check_task &w) { return is_due_mistake(w) && !w.alone; }));
@@ -283,7 +287,11 @@ private:
         return w.as == check_role::solution && !w.of->test;
     }
     // True for tasks that every run grades, even if the table has them, unless only_due is set.
-    static bool is_mandatory(const check_task &w) { return is_solution(w) || w.only == "speed"; }
+    static bool is_mandatory(const check_task &w)
+    {
+        return is_solution(w) || (is_timed(w) && w.as != check_role::filled);
+    }
+    static bool is_timed(const check_task &w) { return w.only == "speed"; }
     bool is_over() const { return steady::now() >= end_; }
     unsigned parallel_gradings() const { return std::min(cores(), max_parallel_gradings); }
     // Rows by an earlier grader are due last: the simulator's table tells what that changed.
@@ -349,7 +357,7 @@ private:
     {
         const auto start = steady::now();
         std::vector<std::size_t> right = pick([&](const check_task &w) {
-            return w.as != check_role::wrong && !is_mandatory(w) && is_due(w);
+            return w.as != check_role::wrong && !is_mandatory(w) && !is_timed(w) && is_due(w);
         });
         std::vector<const lab *> labs;
         for (const check_task &w : tasks_)

@@ -97,8 +97,8 @@ void climb_on_simulator(const toolchain &t, std::vector<ascent> &all, const grad
     progress.clear();
 }
 
-// Builds all labs and counts all steps first, on all cores, since neither a compiler nor a
-// simulator may run beside a clock. With `overview` only each lab's headline case is timed.
+// Builds all labs and counts all steps first, on all cores: no compiler may run beside a clock.
+// With `overview` only each lab's headline case is timed.
 void climb_on_gpu(const toolchain &t, std::vector<ascent> &all, const grade_options &options,
                   bool overview, progress_line &progress, const when_climbed &climbed)
 {

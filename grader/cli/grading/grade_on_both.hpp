@@ -8,7 +8,7 @@
 namespace cli {
 
 // Builds the worker of a submission, and grades on the simulator and, beside it, on the GPU, where
-// times are taken once the simulator is done.
+// times are taken once that is compiled and, on few cores, the simulator is done.
 graded grade_on_both(const toolchain &t, const lab &l, const subject &what,
                      const grade_options &options, const grade_progress &progress,
                      const when_simulated &simulated = {});
@@ -18,5 +18,9 @@ graded grade_on_both(const toolchain &t, const lab &l, const subject &what,
 graded add_gpu(const toolchain &t, const lab &l, const subject &what,
                const prepared_grade &prepared, std::optional<graded> by_simulator,
                const grade_options &options);
+
+// Processes of the simulator's grader beside a clock, on a machine with this many cores: no more
+// than `wanted`, and some cores are left to the GPU's grader. 0: the clock waits for it.
+int processes_beside_clock(unsigned cores, int wanted);
 
 } // namespace cli

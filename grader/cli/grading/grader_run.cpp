@@ -6,6 +6,7 @@
 #include "cli/submission/submission.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
+#include "cli/support/parallel_for.hpp"
 #include "cli/support/subprocess.hpp"
 #include "cli/support/waitable_flag.hpp"
 #include "cli/terminal/text.hpp"
@@ -22,7 +23,6 @@
 #include <filesystem>
 #include <future>
 #include <optional>
-#include <thread>
 #include <utility>
 
 namespace cli {
@@ -229,8 +229,8 @@ graded result_of(const toolchain &t, const lab &l, const subject &what,
 
 int processes_for_one()
 {
-    constexpr unsigned most = 12; // each starts workers and simulated devices of its own
-    return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, most));
+    constexpr unsigned max_processes = 12; // each starts workers and simulated devices of its own
+    return static_cast<int>(std::min(cores(), max_processes));
 }
 
 std::string contract_of(const toolchain &t, const lab &l)
@@ -313,7 +313,7 @@ graded grade_prepared(const toolchain &t, const lab &l, const subject &what,
     add_clock(with_clock, scratch);
     const json request = request_of(t, l, what, prepared.workers.at(options.backend), with_clock,
                                     result_file(scratch));
-    // With a clock's lock it waits until the simulator's grader, which has as long, has ended.
+    // With a clock's lock it may wait for the simulator's grader, which has as long.
     const std::chrono::seconds limit = limit_of_grade * (options.clock_lock.empty() ? 1 : 2);
     const exit_result e = answer_to(request, t, l, limit, progress);
     return result_of(t, l, what, prepared, options.backend, e, scratch);
@@ -349,7 +349,7 @@ struct early_grade::state {
         try {
             json request = request_of(tools, of, what, worker, options, result_file(scratch));
             request["worker_lock"] = worker + ".lock";
-            // It waits for the compiler and, with a clock's lock, for the simulator's grader.
+            // It waits for the compiler, and may wait for the simulator's grader.
             take(answer_to(request, tools, of, 3 * limit_of_grade, progress, given_up.descriptor(),
                            take));
         } catch (...) { // once the result is there, nothing that happens to the grader counts

@@ -12,6 +12,6 @@ namespace cli {
 void parallel_for(std::size_t count, unsigned threads, const std::function<void(std::size_t)> &task,
                   const std::function<void(std::size_t)> &done = {});
 
-unsigned cores(); // the number that this process may use; at least 1
+unsigned cores(); // the number that this process may use, in its container too; at least 1
 
 } // namespace cli

@@ -88,9 +88,9 @@ class proving_a_gpu(unittest.TestCase):
         again = self.check_again(self.rows)
         self.assertEqual(again.returncode, 0, again.stdout)
         self.assertIn("-- 0 wrong submissions linked", again.stdout)
-        # Solutions and headline speeds are due in each run, except those of a lab that tests the grader.
+        # Solutions' and naive's headline speeds are due in each run, except those of a lab that tests the grader.
         self.assertEqual(self.graded(again), {
-            "solutions": 0, "naive, solution and filled stub, timed": 0, "other right ones": 0,
+            "solutions": 0, "naive and solution, timed": 0, "other right ones": 0, "filled stubs, timed": 0,
             "wrong submissions, side by side": 0, "wrong submissions, alone": 0})
         self.assertEqual(self.standing(again), [len(self.rows.splitlines()) - 1, 0, self.gradings(), 0, 0, 0, 0])
         self.assertEqual(self.table.read_text(), self.rows)

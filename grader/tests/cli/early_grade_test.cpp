@@ -128,8 +128,7 @@ cp result.json "$(echo "$request" | sed 's/.*"result":"\([^"]*\)".*/\1/')")sh");
     CHECK(g.status == passed);
 }
 
-TEST_CASE(
-    "on many cores the clock does not wait for the simulator, but for what it does with memory")
+TEST_CASE("while the simulator grades, its lock is held, and on few cores that of the clock")
 {
     waiting_project p;
     p.script("build/grade.02_scaling", "cd '" + p.root + R"sh('
@@ -155,7 +154,16 @@ cp result.json "$(field result)")sh");
         std::ofstream(p.root + "/end") << "go on\n";
     });
     CHECK(g.status == passed);
-    CHECK(read_text(p.root + "/during") == (cores() >= 8 ? "free\nheld\n" : "held\nheld\n"));
+    CHECK(read_text(p.root + "/during") ==
+          (processes_beside_clock(cores(), 4) > 0 ? "free\nheld\n" : "held\nheld\n"));
+}
+
+TEST_CASE("a simulator beside a clock leaves cores to it, and on few cores there is none")
+{
+    CHECK(processes_beside_clock(2, 2) == 0);
+    CHECK(processes_beside_clock(15, 12) == 0);
+    CHECK(processes_beside_clock(16, 16) == 12);
+    CHECK(processes_beside_clock(64, 12) == 12);
 }
 
 TEST_CASE("on both backends a refused file is told at once, whatever the GPU's grader does")

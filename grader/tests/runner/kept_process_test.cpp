@@ -141,12 +141,14 @@ TEST_CASE("a fork that forgets a child neither ends it nor keeps it from ending"
     kept_process process(shell("while :; do sleep 1; done").setup);
     pipe_ends forgot = make_pipe();
     const pid_t other = fork();
+    REQUIRE(other >= 0);
     if (other == 0) {
         process.forget();
         if (process.running() || write(forgot.in.get(), "f", 1) != 1) _exit(1);
         pause();
         _exit(0);
     }
+    forgot.in.close(); // else a read would not end with the other process
     char byte;
     REQUIRE(read(forgot.out.get(), &byte, 1) == 1);
     const pid_t keeper = process.keeper();

@@ -2,6 +2,7 @@
 #include "process/descriptor.hpp"
 #include "runner/run_options.hpp"
 #include "runner/workers.hpp"
+#include "speed/alone_at_clock.hpp"
 
 #include <doctest/doctest.h>
 
@@ -74,6 +75,19 @@ TEST_CASE("a grader waits for a submission that is still compiled")
     CHECK(waited.get() > 0);
     CHECK(submission_is_built());
     CHECK(wait_for_submission() == 0);
+}
+
+TEST_CASE("who takes times of copies waits until no simulator works")
+{
+    CHECK(wait_for_simulator() < 60); // none does
+    launcher l;
+    options().simulator_lock = options().worker_lock;
+    std::future<double> waited = std::async(std::launch::async, wait_for_simulator);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!l.is_waited_for() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    CHECK(l.is_waited_for());
+    l.lock = owned_fd();
+    CHECK(waited.get() > 0);
 }
 
 TEST_CASE("a grader whose submission was refused ends")
