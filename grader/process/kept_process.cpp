@@ -95,10 +95,11 @@ bool wait_for_end(pid_t child, int alive, int &status)
 
 [[noreturn]] void keep(const prepared_process &p)
 {
+    // Ignore the signals that are meant for the child, before a group can get them: until then the
+    // handlers are the program's. SIGCHLD interrupts ppoll.
+    for (int number : {SIGINT, SIGTERM, SIGHUP}) signal(number, SIG_IGN);
     setsid();
     prctl(PR_SET_NAME, "workbook-keeper");
-    // Ignore the signals that are meant for the child; SIGCHLD interrupts ppoll.
-    for (int number : {SIGINT, SIGTERM, SIGHUP}) signal(number, SIG_IGN);
     signal(SIGCHLD, [](int) {});
     if (!p.within.enter()) give_up(p);
     const pid_t self = getpid();
