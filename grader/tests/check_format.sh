@@ -26,7 +26,8 @@ for name in $theirs; do
     files=$(echo "$files" | grep -vxF "$name")
 done
 # shellcheck disable=SC2086 # one word per file
-unformatted=$("$format" --dry-run $files 2>&1 | sed -n 's/^\([^:]*\):.*clang-format-violations.*/\1/p' | sort -u)
+said=$("$format" --dry-run $files 2>&1) || { echo "$said" && echo "$format failed" && exit 1; }
+unformatted=$(echo "$said" | sed -n 's/^\([^:]*\):.*clang-format-violations.*/\1/p' | sort -u)
 if [ -n "$unformatted" ]; then
     echo "These files are not laid out by .clang-format:"
     echo "$unformatted"

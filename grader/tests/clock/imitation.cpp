@@ -123,10 +123,12 @@ private:
     void poison(const request &r)
     {
         set &s = sets_.at(r.set);
-        for (std::size_t i = 0; i < s.descriptors.size(); ++i)
-            for (std::size_t at = 0; s.descriptors[i].output && at + 4 <= s.descriptors[i].bytes;
-                 at += 4)
-                std::memcpy(payload(r.set, i) + at, &r.pattern, 4);
+        for (std::size_t i = 0; i < s.descriptors.size(); ++i) {
+            if (!s.descriptors[i].output) continue;
+            std::byte *to = payload(r.set, i);
+            for (std::size_t at = 0; at + 4 <= s.descriptors[i].bytes; at += 4)
+                std::memcpy(to + at, &r.pattern, 4);
+        }
     }
 
     void store(const request &r)
