@@ -109,13 +109,13 @@ static __global__ void count_bytes(const unsigned char *in, size_t n, unsigned *
 #if DONE < 7
         atomicAdd(&counts[byte], 1);
 #else
-        atomicAdd(&counts[byte * 32 + threadIdx.x % 32], 1);            // the lane's own column
+        atomicAdd(&counts[byte * 32 + threadIdx.x % 32], 1); // the lane's own column
 #endif
     };
 #if DONE < 11
     for (size_t i = me; i < n; i += threads) count(in[i]);
 #else
-    size_t to_boundary = (16 - reinterpret_cast<size_t>(in) % 16) % 16; // bytes
+    size_t to_boundary = (16 - reinterpret_cast<size_t>(in) % 16) % 16;
     size_t head = n < to_boundary ? n : to_boundary, whole = (n - head) / 16;
     const uint4 *words = reinterpret_cast<const uint4 *>(in + head);
     for (size_t i = me; i < whole; i += threads) {

@@ -2,7 +2,7 @@
 // lesson: handouts/09_quicksort.md. Stuck at a TODO: hints.md.
 //
 // This is the stub with lines of code added and none changed. TODO 12, which only
-// the clock sees, is not done: its first step needs no more than TODO 11.
+// the clock sees, is not done: rung 4, built like this, is fast enough to pass.
 #ifndef DONE
 #define DONE 11 // the TODOs that are done; `check --todos` sets it
 #endif

@@ -23,10 +23,9 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
 // wanted.budget, counted from now, is over. It begins with the correctness cases of the solutions,
 // some in parallel, and each lab's headline speed case for naive and solution, alone;
 // wanted.only_due skips those that are not due. Then follow, only where the table's rows are
-// missing or were made from other files, the timed cases of filled stubs, the correctness cases of
-// naive, rungs, library, filled
-// stub and stub, and the case that each wrong submission is about. The GPU's tables in
-// wanted.tables are up to date however this ends.
+// missing or were made from other files, the correctness cases of naive, rungs, library, filled
+// stub and stub, the timed cases of the filled stub, and the case that each wrong submission is
+// about. The GPU's tables in wanted.tables are up to date however this ends.
 int check_within(const toolchain &t, const std::vector<std::string> &names,
                  const grade_options &options, const check_options &wanted);
 
