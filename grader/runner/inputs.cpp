@@ -3,6 +3,7 @@
 #include "api/compare.hpp"
 #include "case_record.hpp"
 #include "case_run.hpp"
+#include "run_options.hpp"
 #include "splitmix64.hpp"
 #include "text/unwritable.hpp"
 #include "text/verdict.hpp"
@@ -13,6 +14,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 namespace grading {
@@ -35,11 +37,12 @@ template <class F> void draw_words(std::size_t n, std::size_t each, std::mt19937
 
 std::mt19937_64 &random_source()
 {
-    static std::uint64_t seed = 0;
-    static unsigned begun = 0;
-    static std::mt19937_64 random(seed);
-    const bool begins = std::exchange(begun, cases_begun()) != cases_begun();
-    if (begins || seed != case_seed()) random.seed(seed = case_seed());
+    // Called for each number: the case's seed, which takes a hash of its name, is asked for once.
+    static std::optional<std::pair<unsigned, std::uint64_t>> begun; // the case, and the run's seed
+    static std::mt19937_64 random;
+    const std::pair now(cases_begun(), options().seed);
+    if (begun != now) random.seed(case_seed());
+    begun = now;
     return random;
 }
 
