@@ -2,6 +2,7 @@
 #pragma once
 
 #include "devices.hpp"
+#include "staged_copy.hpp"
 
 #include "process/contract.hpp"
 #include "simulator/runtime/harness.h"
@@ -156,7 +157,17 @@ private:
                       ? cudaSuccess
                       : cudaErrorInvalidValue);
         else
-            check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
+            check(copied(to, from, bytes));
+    }
+    cudaError_t copied(void *to, const void *from, std::uint64_t bytes) const
+    {
+        const bool in_device =
+            where_ == argument_memory::device || where_ == argument_memory::per_device;
+        if (!in_device || bytes < min_staged_bytes)
+            return cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
+        const bool inward = to >= base_ && to < payload() + bytes_ + guard_;
+        return staged_copy(to, from, bytes,
+                           inward ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, device_);
     }
 
     argument_memory where_;

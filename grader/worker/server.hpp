@@ -59,9 +59,6 @@ private:
     void begin(const request &r, reply &a);
     void run(const request &r, reply &a);
     void end(const request &r, reply &a);
-    std::uint64_t end_of_stores(std::uint32_t flags) const;
-    void pin_output(std::uint64_t end);
-    void pin_input(std::uint64_t end);
     void store(const request &r, reply &a);
     void report(const request &r, reply &a);
 
@@ -72,9 +69,7 @@ private:
     std::span<std::byte> output_;
     role role_;
     const host_gate *gate_;
-    std::uint64_t pinned_input_ = 0; // the same of the input region
-    std::uint64_t pinned_bytes_ = 0; // at the start of the output region; its size after a failure
-    int baseline_threads_ = -1;      // threads before the submission's first call, such as MPI's
+    int baseline_threads_ = -1; // threads before the submission's first call, such as MPI's
     std::map<std::uint32_t, argument_set> sets_;
     std::uint64_t l2_bytes_ = 0;
     void *flush_buffer_ = nullptr; // read to evict the L2

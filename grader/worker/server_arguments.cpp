@@ -55,8 +55,6 @@ void server::load(const request &r, reply &a)
     digests_at_end_.clear();
     argument_set s({r.arguments, r.argument_count});
     if (gate_) gate_->seal_code();
-    pin_input(r.bytes);
-    if (r.at > 0) pin_output(r.at); // no store shall take that time between two runs
     for (bool last : {false, true})
         for (loaded_argument &one : s.arguments)
             if (bool(one.descriptor.last) == last && is_local(one.descriptor.where) &&
@@ -155,49 +153,6 @@ void server::poison(const request &r, reply &a)
     check(cudaDeviceSynchronize(), run_step::synchronise);
 }
 
-// Returns the end of all sets' images, so that the region is pinned once: that takes longer than a
-// copy.
-std::uint64_t server::end_of_stores(std::uint32_t flags) const
-{
-    std::uint64_t end = 0;
-    for (const auto &[number, s] : sets_)
-        for (const loaded_argument &one : s.arguments) {
-            if ((flags & writable_only) && one.descriptor.read_only) continue;
-            std::uint64_t at = one.descriptor.output_at;
-            for (const buffer &b : one.buffers) at += b.image_bytes();
-            end = std::max(end, at);
-        }
-    return end;
-}
-
-// Pins the output region, so that large results are copied back faster; if that fails, copies are
-// staged. It registers one range, because no copy may cross two registered ranges.
-void server::pin_output(std::uint64_t end)
-{
-    constexpr std::uint64_t step = 64 << 20;
-    if (role_ != role::all || end <= (pinned_bytes_ ? pinned_bytes_ : step / 4)) return;
-    if (pinned_bytes_ > 0) cudaHostUnregister(output_.data());
-    pinned_bytes_ = std::min((end + step - 1) / step * step, output_.size());
-    if (cudaHostRegister(output_.data(), pinned_bytes_, cudaHostRegisterDefault) == cudaSuccess)
-        return;
-    cudaGetLastError();
-    pinned_bytes_ = output_.size(); // do not try again
-}
-
-// Pins the input region, which this process can only read: large inputs are then copied several
-// times as fast. Copies are staged if that fails.
-void server::pin_input(std::uint64_t end)
-{
-    constexpr std::uint64_t worth_it = 64 << 20, step = 64 << 20;
-    if (role_ != role::all || end < worth_it || end <= pinned_input_) return;
-    auto *region = const_cast<std::byte *>(input_.data());
-    if (pinned_input_ > 0) cudaHostUnregister(region);
-    pinned_input_ = std::min((end + step - 1) / step * step, std::uint64_t{input_.size()});
-    if (cudaHostRegister(region, pinned_input_, cudaHostRegisterReadOnly) == cudaSuccess) return;
-    cudaGetLastError();
-    pinned_input_ = input_.size(); // do not try again
-}
-
 void server::store(const request &r, reply &a)
 {
     if (gate_) copy_text(a.refused, gate_->take_refused().c_str());
@@ -211,7 +166,6 @@ void server::store(const request &r, reply &a)
             a.changed_late = static_cast<std::uint32_t>(changed.second - now.begin()) + 1;
         digests_at_end_.clear();
     }
-    pin_output(end_of_stores(r.flags));
     for (const loaded_argument &one : s->arguments) {
         if ((r.flags & writable_only) && one.descriptor.read_only) continue;
         std::uint64_t at = one.descriptor.output_at;

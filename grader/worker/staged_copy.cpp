@@ -1,0 +1,122 @@
+// Several threads copy, each a part, by way of two pinned buffers of its own, of which the device
+// has one while the thread has the other. To pin the shared memory itself would take longer than
+// all of its copies: the driver then maps each page by itself.
+#include "staged_copy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace grading {
+
+namespace {
+
+constexpr std::size_t threads = 4, piece = 4 << 20;
+
+class lane {
+public:
+    lane() = default;
+    lane(const lane &) = delete; // its resources live as long as the process
+    lane &operator=(const lane &) = delete;
+
+    // On the device that is current.
+    cudaError_t open()
+    {
+        if (opened_) return *opened_;
+        cudaError_t e = cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking);
+        for (buffer &b : buffers_) {
+            if (e == cudaSuccess) e = cudaMallocHost(&b.bytes, piece);
+            if (e == cudaSuccess) e = cudaEventCreateWithFlags(&b.free, cudaEventDisableTiming);
+        }
+        opened_ = e;
+        return e;
+    }
+
+    cudaError_t put(std::byte *to, const std::byte *from, std::size_t bytes)
+    {
+        cudaError_t e = cudaSuccess;
+        for (std::size_t at = 0, k = 0; at < bytes && e == cudaSuccess; at += piece, k ^= 1) {
+            const std::size_t n = std::min(piece, bytes - at);
+            e = cudaEventSynchronize(buffers_[k].free);
+            if (e != cudaSuccess) break;
+            std::memcpy(buffers_[k].bytes, from + at, n);
+            e = queue(k, to + at, buffers_[k].bytes, n);
+        }
+        return e == cudaSuccess ? cudaStreamSynchronize(stream_) : e;
+    }
+
+    cudaError_t get(std::byte *to, const std::byte *from, std::size_t bytes)
+    {
+        cudaError_t e = cudaSuccess;
+        // One piece more: each turn takes out what the turn before has queued.
+        for (std::size_t at = 0, k = 0; at < bytes + piece && e == cudaSuccess;
+             at += piece, k ^= 1) {
+            if (at < bytes) e = queue(k, buffers_[k].bytes, from + at, std::min(piece, bytes - at));
+            if (at == 0 || e != cudaSuccess) continue;
+            const std::size_t last = at - piece;
+            e = cudaEventSynchronize(buffers_[k ^ 1].free);
+            if (e == cudaSuccess)
+                std::memcpy(to + last, buffers_[k ^ 1].bytes, std::min(piece, bytes - last));
+        }
+        return e;
+    }
+
+private:
+    struct buffer {
+        void *bytes = nullptr;
+        cudaEvent_t free = nullptr; // when the device is done with it
+    };
+
+    cudaError_t queue(std::size_t k, void *to, const void *from, std::size_t bytes)
+    {
+        const cudaError_t e = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_);
+        return e == cudaSuccess ? cudaEventRecord(buffers_[k].free, stream_) : e;
+    }
+
+    std::optional<cudaError_t> opened_; // how that ended
+    cudaStream_t stream_ = nullptr;
+    std::array<buffer, 2> buffers_;
+};
+
+using lanes = std::array<lane, threads>;
+
+cudaError_t copy_part(lane &by, std::byte *to, const std::byte *from, std::size_t bytes,
+                      cudaMemcpyKind kind, int device)
+{
+    cudaError_t e = cudaSetDevice(device); // of this thread
+    if (e == cudaSuccess) e = cudaDeviceSynchronize();
+    if (e == cudaSuccess) e = by.open();
+    if (e != cudaSuccess) return e;
+    return kind == cudaMemcpyHostToDevice ? by.put(to, from, bytes) : by.get(to, from, bytes);
+}
+
+} // namespace
+
+cudaError_t staged_copy(void *to, const void *from, std::uint64_t bytes, cudaMemcpyKind kind,
+                        int device)
+{
+    static std::map<int, lanes> by_device;
+    lanes &own = by_device[device];
+    std::array<cudaError_t, threads> ends{};
+    {
+        std::vector<std::jthread> running;
+        const std::uint64_t part = (bytes / threads + piece) / piece * piece;
+        for (std::size_t i = 0; i < threads; ++i)
+            running.emplace_back([&, i] {
+                const std::uint64_t first = std::min(bytes, i * part);
+                ends[i] = copy_part(own[i], static_cast<std::byte *>(to) + first,
+                                    static_cast<const std::byte *>(from) + first,
+                                    std::min(bytes - first, part), kind, device);
+            });
+    }
+    if (std::ranges::count(ends, cudaSuccess) == std::ssize(ends)) return cudaSuccess;
+    cudaGetLastError(); // little memory to pin is no matter, and an error of the device stays
+    return cudaMemcpy(to, from, bytes, kind);
+}
+
+} // namespace grading
