@@ -219,6 +219,7 @@ struct device_facts {
     // sharedMemPerBlock (without opt-in), sharedMemPerMultiprocessor, totalConstMem.
     std::uint64_t shared_a_block = 0, shared_a_multiprocessor = 0, constant_bytes = 0;
     std::uint64_t l2_bytes = 0;
+    std::uint64_t peak_bytes_per_s = 0; // of its memory, by clock and width; 0: unknown
     std::uint64_t memory_bytes = 0, memory_free = 0; // of cudaMemGetInfo
     std::uint16_t peers[max_devices] = {}; // bit p of entry d: device d can reach p's memory
 };

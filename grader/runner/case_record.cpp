@@ -141,6 +141,7 @@ void case_points::fill(doctest::detail::TestCase &test) const
     case_record r;
     r.name = r.test = test.m_name;
     r.held_back = in_held_back_file(test);
+    r.body = test.m_test;
     r.place = fmt::format("{}:{}", test.m_file.c_str(), test.m_line);
     r.what = what;
     r.max_points = points;
@@ -154,6 +155,7 @@ void case_points::fill(doctest::detail::TestCase &test) const
     timed.name = timed_name_of(test.m_name);
     timed.test = test.m_name;
     timed.held_back = in_held_back_file(test);
+    timed.body = test.m_test;
     timed.place = records().back().place;
     timed.what = kind::clock;
     timed.max_points = clock;

@@ -60,6 +60,7 @@ double points_of_steps(double max_points, int reached, int offered);
 
 // The result, and the state of a case being graded. "Call" is the case's current call.
 struct case_record : case_result {
+    void (*body)() = nullptr;   // of the doctest case
     std::string place;          // file and line: "labs/02_coalescing/grade.cpp:120"
     std::string numbers;        // arguments of the call: "n = 10, offset = 3"
     std::string refused_launch; // a launch that the simulator refused in the call, in a sentence

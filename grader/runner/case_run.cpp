@@ -161,8 +161,19 @@ std::uint64_t case_seed()
     return h ^ (h >> 29);
 }
 
+static thread_local bool is_ahead = false;
+
+ahead_of_case::ahead_of_case() { is_ahead = true; }
+ahead_of_case::~ahead_of_case() { is_ahead = false; }
+
+void require_turn()
+{
+    if (is_ahead) throw not_in_advance{};
+}
+
 void end_case(verdict v, std::string message, std::string hint)
 {
+    require_turn();
     const bool for_the_grader = v == verdict::INFRA_ERROR || v == verdict::SKIPPED;
     if (current_case().only_launches && v != verdict::LAUNCH_FAILED && !for_the_grader)
         throw accepted_end{};

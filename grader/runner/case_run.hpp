@@ -6,6 +6,7 @@
 #include "workers.hpp"
 
 #include <cstdint>
+#include <exception>
 #include <string>
 
 namespace grading {
@@ -32,6 +33,19 @@ struct told_failure {
     explicit operator bool() const { return !sentence.empty(); }
 };
 told_failure take_failed_call(); // and forgets it
+
+// Thrown where code asks for a worker or a verdict that prepares a case ahead of its turn.
+struct not_in_advance : std::exception {};
+
+// While one lives, this thread prepares such a case.
+class ahead_of_case {
+public:
+    ahead_of_case();
+    ~ahead_of_case();
+    ahead_of_case(const ahead_of_case &) = delete;
+    ahead_of_case &operator=(const ahead_of_case &) = delete;
+};
+void require_turn(); // throws not_in_advance
 
 // The seed of the current case; the same if the case runs alone or among others.
 std::uint64_t case_seed();

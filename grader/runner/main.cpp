@@ -8,6 +8,7 @@
 #include "parallel_cases.hpp"
 #include "process/clock_lock.hpp"
 #include "resources.hpp"
+#include "speed/inputs_in_advance.hpp"
 #include "text/unwritable.hpp"
 #include "text/words.hpp"
 #include "whole_file.hpp"
@@ -118,7 +119,11 @@ void run_beside_others(const case_group &group)
     run_cases(group);
 }
 
-void release_clock() { use_clock(options().clock_lock, clock_use::none); }
+void release_clock()
+{
+    inputs_in_advance::stop(); // if no case came as far as to take times
+    use_clock(options().clock_lock, clock_use::none);
+}
 
 void leave_clock()
 {
@@ -164,6 +169,7 @@ void grade_on_gpu(const std::vector<std::size_t> &chosen, int processes)
     const bool at_once = processes > 1 && room >= places + for_timed && !timed.empty() &&
                          !options().clock_lock.empty();
     if (at_once) {
+        const inputs_in_advance ahead(timed);
         run_side_by_side(correctness, places + 1, timed);
     } else {
         run_side_by_side(correctness, places);

@@ -58,6 +58,7 @@ bool sees_proc(int ranks) { return !options().simulated || ranks > 0; }
 worker &started(worker &w, const std::string &program, bool sandbox = options().sandbox,
                 int ranks = 0, bool is_library = false)
 {
+    require_turn();
     if (w.alive()) return w;
     worker_options o;
     o.program = program;
@@ -107,6 +108,7 @@ bool submission_is_built() { return is_released(options().worker_lock); }
 
 double wait_for_submission()
 {
+    require_turn();
     if (options().worker_lock.empty()) return 0;
     const auto start = std::chrono::steady_clock::now();
     wait_for_release(options().worker_lock);

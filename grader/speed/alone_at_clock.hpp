@@ -1,6 +1,7 @@
 // The state in which times are taken.
 #pragma once
 
+#include "inputs_in_advance.hpp"
 #include "process/clock_lock.hpp"
 #include "runner/run_options.hpp"
 
@@ -11,7 +12,8 @@
 namespace grading {
 
 // While one lives, no other process of this grade works, unless it be the simulator's on many
-// cores, and this one has all the others. Afterwards it works beside the others again.
+// cores, and this one has all the others; nor is anything made in advance, then or later.
+// Afterwards it works beside the others again.
 class alone_at_clock {
 public:
     // Makes one, unless that would mean to wait.
@@ -19,9 +21,7 @@ public:
     {
         if (!one && alone_without_waiting(options().clock_lock)) one.emplace();
     }
-    alone_at_clock()
-        : waited_s(use_clock(options().clock_lock, clock_use::alone)),
-          side_by_side_(std::exchange(options().side_by_side, 1))
+    alone_at_clock() : waited_s(be_alone()), side_by_side_(std::exchange(options().side_by_side, 1))
     {
     }
     ~alone_at_clock()
@@ -34,6 +34,12 @@ public:
     const double waited_s;
 
 private:
+    static double be_alone()
+    {
+        const double waited = use_clock(options().clock_lock, clock_use::alone);
+        inputs_in_advance::stop();
+        return waited;
+    }
     const int side_by_side_;
 };
 

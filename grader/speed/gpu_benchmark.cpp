@@ -7,6 +7,7 @@
 #include "argument_sets.hpp"
 #include "device_clocks.hpp"
 #include "in_parallel.hpp"
+#include "inputs_in_advance.hpp"
 #include "paired_benchmark.hpp"
 #include "roofline_kernels.hpp"
 #include "runner/argument_images.hpp"
@@ -40,9 +41,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr double min_run_ms = 0.3;
 constexpr const char *loading = "handing over the arguments";
-constexpr std::uint64_t graded_sets = 3;
 constexpr std::uint64_t device_budget = std::uint64_t{16} << 30; // for all sets in all workers
 // More sets than are graded make a run longer and its time more exact; large ones take seconds.
 constexpr std::uint64_t enough_for_more = std::uint64_t{2} << 30;
@@ -56,7 +55,7 @@ public:
           make_for_naive_(make_for_naive),
           gates_(gates),
           shown_(!gates_time(gates)),
-          min_sets_(shown_ ? 2 : graded_sets),
+          min_sets_(grading::min_sets(gates)),
           clocks_(device().name),
           random_(case_seed()),
           roofline_(image_start)
@@ -66,8 +65,11 @@ public:
         places_ = options().side_by_side;
         forget_call();
         image_end_ = roofline_.end();
-        add_sets(sets_, make_, min_sets_);
-        if (make_for_naive_) add_sets(for_naive_, make_for_naive_, min_sets_);
+        inputs_in_advance::made_sets made = inputs_in_advance::take();
+        spare_ = std::move(made.submission);
+        spare_for_naive_ = std::move(made.naive);
+        add_sets(sets_, make_, spare_, min_sets_);
+        if (make_for_naive_) add_sets(for_naive_, make_for_naive_, spare_for_naive_, min_sets_);
     }
 
     bool has_library() const override { return have_library(); }
@@ -274,16 +276,19 @@ private:
         return static_cast<std::size_t>(most);
     }
 
-    // Makes sets until there are `count`.
-    void add_sets(std::deque<benchmark_set> &sets, const make_workload &make, std::size_t count)
+    // Takes `spare` workloads, then makes others, until there are `count` sets.
+    void add_sets(std::deque<benchmark_set> &sets, const make_workload &make, workloads &spare,
+                  std::size_t count)
     {
         std::size_t old_size = sets.size();
         if (count <= old_size) return;
-        std::vector<std::unique_ptr<workload>> made(count - old_size);
+        workloads made(count - old_size);
+        const std::size_t taken = std::min(made.size(), spare.size());
         in_parallel(made.size(), [&](std::size_t i) {
-            std::mt19937_64 random(case_seed() + old_size + i + 1);
-            made[i] = make(random);
+            made[i] = i < taken ? std::move(spare[i])
+                                : make_numbered(make, case_seed(), old_size + i + 1);
         });
+        spare.erase(spare.begin(), spare.begin() + static_cast<std::ptrdiff_t>(taken));
         for (auto &work : made) {
             sets.emplace_back(std::move(work), inputs(), image_end_,
                               static_cast<std::uint32_t>(1 + sets.size()));
@@ -324,10 +329,8 @@ private:
                      fmt::format("The output of {} does not fit the shared memory of {} MiB.",
                                  function(), room >> 20),
                      "The lab's sizes are too large for this machine.");
-        for (std::size_t i = from; i < sets.size(); ++i) {
+        for (std::size_t i = from; i < sets.size(); ++i)
             sets[i].store_at(each ? i % (room / each) * each : 0);
-            stores_end_ = std::max(stores_end_, sets[i].stored_at() + each);
-        }
     }
     // Loads the sets from these numbers on, the second where naive takes another form.
     void load_trusted(std::size_t from, std::size_t from_for_naive)
@@ -361,10 +364,7 @@ private:
         answer a;
         a.how = worker_exit::answered, a.value.status = reply_status::done;
         for (std::size_t i = from; i < sets_of(who).size(); ++i) {
-            request r = sets_of(who)[i].load();
-            r.bytes = image_end_;
-            r.at = stores_end_;
-            a = ask(who, r, limit);
+            a = ask(who, sets_of(who)[i].load(), limit);
             if (a.how != worker_exit::answered || a.value.status != reply_status::done) break;
             waited_ms += a.waited_ms;
             if (who != implementation::submission || waited_ms <= 1e3 * limit.count()) continue;
@@ -389,7 +389,8 @@ private:
         // The workload's vectors and the image, in each form, and the stores of two workers.
         std::uint64_t by_host =
             available_memory() / 2 / places / ((2 * forms + 2) * s.image_bytes()) + sets_.size();
-        const std::uint64_t by_time = std::max(graded_sets, enough_for_more / s.image_bytes());
+        const std::uint64_t by_time =
+            std::max<std::uint64_t>(min_sets_, enough_for_more / s.image_bytes());
         return std::min({by_device, by_region, by_host, by_time, std::uint64_t{max_calls}});
     }
 
@@ -428,8 +429,8 @@ private:
                 static_cast<int>(std::clamp(needed, 1.0, static_cast<double>(fitting)));
         }
         const std::size_t old = sets_.size(), old_for_naive = for_naive_.size();
-        add_sets(sets_, make_, calls_in(sets_));
-        add_sets(for_naive_, make_for_naive_, calls_in(for_naive_));
+        add_sets(sets_, make_, spare_, calls_in(sets_));
+        add_sets(for_naive_, make_for_naive_, spare_for_naive_, calls_in(for_naive_));
         load_trusted(old, old_for_naive);
         load_submission(old);
     }
@@ -482,9 +483,10 @@ private:
     device_clocks clocks_;
     std::mt19937_64 random_;
     roofline_kernels roofline_;
-    std::deque<benchmark_set> sets_, for_naive_;   // the second, if naive takes another form
-    std::uint64_t image_end_ = 0, stores_end_ = 0; // in the input and the output memory
-    std::size_t first_ = 0;                        // set of the round
+    std::deque<benchmark_set> sets_, for_naive_; // the second, if naive takes another form
+    workloads spare_, spare_for_naive_;          // made in advance, not yet in a set
+    std::uint64_t image_end_ = 0;                // in the input memory
+    std::size_t first_ = 0;                      // set of the round
     std::uint32_t word_ = 0;
     double device_s_ = 0, prepare_s_ = 0, verify_s_ = 0;
     int calls_[3] = {1, 1, 1}, prepared_ = 0;

@@ -54,8 +54,6 @@ struct discarded_pairs {
     int all() const { return naive_clocks + submission_clocks + threads_left + slowed + throttled; }
 };
 
-bool offers(const steps &s) { return s.pass > 0 || s.good > 0 || s.excellent > 0; }
-
 class paired_benchmark {
 public:
     paired_benchmark(benchmark_device &d, const speed_gates &g, scrutiny how)
@@ -526,6 +524,8 @@ int step_tally::reached() const
     for (int i = 0; i < 3 && reached_[i]; ++i) count += offered_[i];
     return count;
 }
+
+bool offers(const steps &s) { return s.pass > 0 || s.good > 0 || s.excellent > 0; }
 
 bool gates_time(const speed_gates &g) { return g.speedup > 0 || offers(g.copy) || offers(g.fma); }
 

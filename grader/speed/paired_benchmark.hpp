@@ -86,6 +86,7 @@ struct judgement {
 // True if any gate needs a clock. Otherwise the benchmark takes only `shown_pairs`, or fewer once
 // the submission has taken `shown_ms` in them, and its times are shown but not graded.
 bool gates_time(const speed_gates &gates);
+bool offers(const steps &rate); // true if a step of this rate is asked for
 constexpr int shown_pairs = 3;
 constexpr double shown_ms = 500;
 

@@ -146,6 +146,10 @@ void server::facts(const request &r, reply &a)
     f.minor = p.minor;
     f.multiprocessors = p.multiProcessorCount;
     f.l2_bytes = static_cast<std::uint64_t>(p.l2CacheSize);
+    int khz = 0;
+    if (cudaDeviceGetAttribute(&khz, cudaDevAttrMemoryClockRate, home_device()) == cudaSuccess)
+        f.peak_bytes_per_s = 2000 * static_cast<std::uint64_t>(khz) *
+                             static_cast<std::uint64_t>(p.memoryBusWidth / 8);
     f.memory_bytes = total;
     f.memory_free = free;
     cudaDriverGetVersion(&f.driver);

@@ -9,18 +9,23 @@
 #include "runner/doctest_run.hpp"
 #include "runner/ladder_steps.hpp"
 #include "speed/calibration.hpp"
+#include "speed/inputs_in_advance.hpp"
 #include "speed/paired_benchmark.hpp"
 #include "speed/recorded_pairs.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <initializer_list>
 #include <map>
 #include <random>
@@ -356,6 +361,43 @@ SPEED_CASE("ladder: another call", 4, 4)
     race(moving(), gates);
 }
 
+std::atomic<int> other_work = -1; // a lock on the clock's file, while more of the grade goes on
+std::atomic<int> made_for_second = 0, made_for_third = 0;
+std::promise<void> second_is_made;
+std::atomic<bool> made_meanwhile = true;
+bool untouched_by_rehearsal = true;
+
+// The first case has its own inputs only when all of the second's are there: made by a thread.
+std::unique_ptr<workload> made_late(std::mt19937_64 &random)
+{
+    static const std::shared_future<void> made(second_is_made.get_future());
+    if (made.wait_for(std::chrono::seconds(60)) != std::future_status::ready)
+        made_meanwhile = false;
+    if (const int lock = other_work.exchange(-1); lock >= 0) close(lock); // now take times
+    return std::make_unique<adding>(random, 0);
+}
+
+SPEED_CASE("advance: first", 4, 4) { race_against("fast", made_late); }
+SPEED_CASE("advance: second", 4, 4)
+{
+    auto make = [](std::mt19937_64 &random) {
+        if (++made_for_second == 3) second_is_made.set_value();
+        return std::make_unique<adding>(random, 0);
+    };
+    race_against("fast", make);
+}
+// A call decides what it makes, so that waits for its turn.
+SPEED_CASE("advance: asks a worker", 4, 4)
+{
+    naive_cost(moving());
+    auto make = [](std::mt19937_64 &random) {
+        ++made_for_third;
+        return std::make_unique<adding>(random, 0);
+    };
+    race_against("fast", make);
+}
+SPEED_CASE("advance: ends before", 4, 4) { end_case(verdict::SKIPPED, "not here"); }
+
 // Asking for naive's cost must not affect the benchmark.
 SPEED_CASE("race: naive's cost", 4, 4)
 {
@@ -667,7 +709,35 @@ TEST_CASE("verdict: on the simulator counters decide, and nothing is called a ti
     CHECK(fast.pairs == 0);
 }
 
+TEST_CASE("verdict: what a case needs is made once, before its turn if it asks no worker for it")
+{
+    for (const char *name : {"advance: first", "advance: second", "advance: asks a worker"})
+        check_verdict(name, verdict::PASS);
+    check_verdict("advance: ends before", verdict::SKIPPED, "not here");
+    CHECK(untouched_by_rehearsal);
+    CHECK(made_meanwhile);
+    CHECK(made_for_second == 3);
+    CHECK(made_for_third == 3);
+}
+
 namespace {
+
+// Grades the cases "advance: ..." as a grade does beside whose first one others still work.
+void run_with_inputs_in_advance()
+{
+    std::vector<case_group> timed;
+    for (std::size_t i = 0; i < records().size(); ++i)
+        if (records()[i].what == kind::clock && records()[i].test.starts_with("advance: "))
+            timed.push_back({i});
+    const inputs_in_advance ahead(timed);
+    for (const case_group &group : timed) untouched_by_rehearsal &= !records()[group[0]].started;
+    options().clock_lock = folder / "clock";
+    std::ofstream(options().clock_lock).flush();
+    other_work = open(options().clock_lock.c_str(), O_RDWR | O_CLOEXEC);
+    flock(other_work, LOCK_SH);
+    for (const case_group &group : timed) run_cases(group);
+    options().clock_lock.clear();
+}
 
 constexpr const char *ladder_kinds[] = {"naive",   "fast", "writes nothing",
                                         "crashes", "slow", "fast"};
@@ -771,6 +841,7 @@ int main(int count, char **arguments)
         races.run(); // the tests check these failures
     }
     options().simulated = false;
+    run_with_inputs_in_advance();
     ladder = climb_ladder("ladder: add, timed");
     ladder_with_calls = climb_ladder("ladder: another call, timed");
     end_workers();

@@ -1,0 +1,207 @@
+// Makes the inputs of timed cases on a thread, in the order of the cases.
+#include "inputs_in_advance.hpp"
+
+#include "api/inputs.hpp"
+#include "gpu_benchmark.hpp"
+#include "in_parallel.hpp"
+#include "process/protocol.hpp"
+#include "runner/case_record.hpp"
+#include "runner/case_run.hpp"
+#include "runner/resources.hpp"
+#include "runner/workers.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <condition_variable>
+#include <exception>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+namespace grading {
+
+namespace {
+
+struct wanted_sets {
+    make_workload make, make_for_naive;
+    std::uint64_t seed = 0;
+    std::size_t min_count = 0;
+    bool at_bandwidth = false;
+};
+
+struct rehearsal_over {};
+wanted_sets *rehearsed = nullptr; // of the case that is being rehearsed
+
+// Returns the calls that take min_run_ms at the peak bandwidth of the device's memory.
+std::size_t calls_at_peak(const workload &work)
+{
+    const double bytes_per_ms = static_cast<double>(device().peak_bytes_per_s) / 1e3;
+    if (work.bytes() <= 0) return 0;
+    const double calls = std::ceil(min_run_ms * bytes_per_ms / work.bytes());
+    return static_cast<std::size_t>(std::min<double>(calls, max_calls));
+}
+
+std::optional<wanted_sets> rehearse(std::size_t record)
+{
+    wanted_sets wanted;
+    const case_record before = records()[record];
+    begin_case(before.test);
+    wanted.seed = case_seed();
+    {
+        const ahead_of_case no_workers;
+        rehearsed = &wanted;
+        try {
+            before.body();
+        } catch (const rehearsal_over &) {
+        } catch (const not_in_advance &) { // it goes the same way, with a worker, when it runs
+        }
+        rehearsed = nullptr;
+    }
+    current_case() = before;
+    if (!wanted.make) return std::nullopt;
+    return wanted;
+}
+
+} // namespace
+
+std::unique_ptr<workload> make_numbered(const make_workload &make, std::uint64_t seed,
+                                        std::size_t number)
+{
+    std::mt19937_64 random(seed + number);
+    return make(random);
+}
+
+void end_rehearsal(const make_workload &make, const make_workload &make_for_naive,
+                   std::size_t min_count, bool at_bandwidth)
+{
+    if (!rehearsed) return;
+    rehearsed->make = make;
+    rehearsed->make_for_naive = make_for_naive;
+    rehearsed->min_count = min_count;
+    rehearsed->at_bandwidth = at_bandwidth;
+    throw rehearsal_over{};
+}
+
+class inputs_in_advance::maker {
+public:
+    explicit maker(const std::vector<case_group> &timed)
+    {
+        for (const case_group &group : timed)
+            for (std::size_t i : group)
+                if (std::optional<wanted_sets> wanted = rehearse(i))
+                    jobs_.push_back({records()[i].name, std::move(*wanted), {}, {}});
+    }
+
+    made_sets take()
+    {
+        std::unique_lock lock(mutex_);
+        const auto own = std::ranges::find(jobs_, current_case().name, &job::name);
+        made_sets made;
+        if (own != jobs_.end()) {
+            done_.wait(lock, [&] { return own->how != progress::begun; });
+            made = std::exchange(own->made, {});
+            own->how = progress::done;
+        }
+        if (!thread_.joinable() && !over_)
+            thread_ = std::jthread([this](const std::stop_token &stop) { make_all(stop); });
+        return made;
+    }
+
+    void stop()
+    {
+        over_ = true;
+        if (!thread_.joinable()) return;
+        thread_.request_stop();
+        thread_.join();
+    }
+
+private:
+    enum class progress { waits, begun, done };
+    struct job {
+        std::string name;
+        wanted_sets wanted;
+        progress how = progress::waits;
+        made_sets made;
+    };
+
+    void make_all(const std::stop_token &stop)
+    {
+        nice(10); // this thread and those it starts: the compiler and the simulator come first
+        const std::uint64_t min_memory = available_memory() / 2;
+        for (job &j : jobs_) {
+            if (stop.stop_requested() || available_memory() < min_memory) return;
+            {
+                const std::lock_guard lock(mutex_);
+                if (j.how != progress::waits) continue;
+                j.how = progress::begun;
+            }
+            made_sets made = make(j.wanted);
+            const std::lock_guard lock(mutex_);
+            j.made = std::move(made);
+            j.how = progress::done;
+            done_.notify_all();
+        }
+    }
+
+    // Returns none if that fails: then it fails again in its case, which tells why.
+    static made_sets make(const wanted_sets &wanted)
+    {
+        made_sets all;
+        auto add = [&](workloads &sets, const make_workload &make, std::size_t count) {
+            const std::size_t from = sets.size();
+            if (count <= from) return;
+            sets.resize(count);
+            in_parallel(count - from, [&](std::size_t i) {
+                const ahead_of_case no_workers;
+                sets[from + i] = make_numbered(make, wanted.seed, from + i + 1);
+            });
+        };
+        try {
+            add(all.submission, wanted.make, wanted.min_count);
+            if (wanted.make_for_naive) add(all.naive, wanted.make_for_naive, wanted.min_count);
+            if (wanted.at_bandwidth)
+                add(all.submission, wanted.make, calls_at_peak(*all.submission[0]));
+        } catch (const std::exception &) {
+            return {};
+        }
+        return all;
+    }
+
+    std::list<job> jobs_;
+    std::mutex mutex_; // for `how` and `made`
+    std::condition_variable done_;
+    bool over_ = false;
+    std::jthread thread_;
+};
+
+inputs_in_advance::maker *inputs_in_advance::only_ = nullptr;
+
+inputs_in_advance::inputs_in_advance(const std::vector<case_group> &timed)
+    : maker_(std::make_unique<maker>(timed))
+{
+    only_ = maker_.get();
+}
+
+inputs_in_advance::~inputs_in_advance()
+{
+    maker_->stop();
+    only_ = nullptr;
+}
+
+inputs_in_advance::made_sets inputs_in_advance::take()
+{
+    return only_ ? only_->take() : made_sets();
+}
+
+void inputs_in_advance::stop()
+{
+    if (only_) only_->stop();
+}
+
+} // namespace grading
