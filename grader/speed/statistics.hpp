@@ -12,21 +12,26 @@
 // Samples must be paired (naive and submission next to each other in time): drift then cancels in
 // the ratio.
 //
-// Most verdicts are far from close. Three samples are enough to say "reached" if each of them lies
-// above the required value by a margin that noise does not cross: in the pairs of
+// Most verdicts are far from close. Three samples, or five, are enough to say "reached" if each of
+// them lies above the required value by a margin that noise does not cross: in the pairs of
 // data/measured/pairs no ratio stands more than 7 % above its median on the workers' clocks, and
 // none more than 83 % on the parent's. Below their median they reach further (spikes), so that
 // three samples say "missed" only where each took seconds, which no spike doubles.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace grading {
 
-constexpr int early_look = 3;
-constexpr double clear_ratio = 2;    // of a required speedup
+constexpr int early_look = 3, second_look = 5;
+// The least ratio to a required speedup that is clear after so many samples; 0: none is.
+constexpr double clear_ratio(std::size_t samples)
+{
+    return samples == early_look ? 2 : samples == second_look ? 1.3 : 0;
+}
 constexpr double clear_share = 1.05; // of a required share of the device's rate; workers' clocks
 constexpr int first_look = 10, look_every = 5, last_look = 60;
 constexpr double error_per_look = 0.002; // of each end of the interval

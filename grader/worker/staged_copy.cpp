@@ -16,7 +16,7 @@ namespace grading {
 
 namespace {
 
-constexpr std::size_t threads = 4, piece = 4 << 20;
+constexpr std::size_t max_threads = 8, piece = 4 << 20;
 
 class lane {
 public:
@@ -83,7 +83,7 @@ private:
     std::array<buffer, 2> buffers_;
 };
 
-using lanes = std::array<lane, threads>;
+using lanes = std::array<lane, max_threads>;
 
 cudaError_t copy_part(lane &by, std::byte *to, const std::byte *from, std::size_t bytes,
                       cudaMemcpyKind kind, int device)
@@ -102,7 +102,9 @@ cudaError_t staged_copy(void *to, const void *from, std::uint64_t bytes, cudaMem
 {
     static std::map<int, lanes> by_device;
     lanes &own = by_device[device];
-    std::array<cudaError_t, threads> ends{};
+    const std::size_t threads =
+        std::clamp<std::size_t>(std::thread::hardware_concurrency() / 2, 1, max_threads);
+    std::vector<cudaError_t> ends(threads);
     {
         std::vector<std::jthread> running;
         const std::uint64_t part = (bytes / threads + piece) / piece * piece;
@@ -114,7 +116,8 @@ cudaError_t staged_copy(void *to, const void *from, std::uint64_t bytes, cudaMem
                                     std::min(bytes - first, part), kind, device);
             });
     }
-    if (std::ranges::count(ends, cudaSuccess) == std::ssize(ends)) return cudaSuccess;
+    if (std::ranges::all_of(ends, [](cudaError_t e) { return e == cudaSuccess; }))
+        return cudaSuccess;
     cudaGetLastError(); // little memory to pin is no matter, and an error of the device stays
     return cudaMemcpy(to, from, bytes, kind);
 }

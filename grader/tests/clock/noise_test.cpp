@@ -199,7 +199,7 @@ TEST_CASE("neighbours that are slow together are found by long blocks alone")
 
 TEST_CASE("a machine that disturbs the pairs decides a verdict, and is counted")
 {
-    recorded_case c = invented("solution", noisy(3));
+    recorded_case c = invented("solution", noisy(2.4));
     for (std::size_t i = 0; i < c.pairs.size(); ++i) c.pairs[i].after.throttled = i % 5 != 0;
     const replay_tally restless = replayed(c, 1);
     CHECK(restless.count(verdict::INFRA_ERROR) > 400);

@@ -59,8 +59,8 @@ struct outcome {
     int pairs;
 };
 
-// Applies the rule as a benchmark does: three samples that are clear decide; if undecided at the
-// last look, the median decides.
+// Applies the rule as a benchmark does: three samples that are clear decide, or five; if undecided
+// at the last look, the median decides.
 outcome judge(machine &m, double true_ratio, double required)
 {
     std::vector<double> ratios;
@@ -70,7 +70,8 @@ outcome judge(machine &m, double true_ratio, double required)
         double fast = m.time(1, true);
         if (!naive_first) naive = m.time(true_ratio, false);
         ratios.push_back(naive / fast);
-        if (++n == early_look && all_above(ratios, required, clear_ratio)) return {true, n};
+        const double margin = clear_ratio(static_cast<std::size_t>(++n));
+        if (margin > 0 && all_above(ratios, required, margin)) return {true, n};
         if (!is_look(n)) continue;
         decision d = decide(ratios, required);
         if (d != decision::go_on) return {d == decision::reached, n};
