@@ -8,7 +8,7 @@
 #include "parallel_cases.hpp"
 #include "process/clock_lock.hpp"
 #include "resources.hpp"
-#include "speed/inputs_in_advance.hpp"
+#include "inputs_in_advance.hpp"
 #include "text/unwritable.hpp"
 #include "text/words.hpp"
 #include "whole_file.hpp"

@@ -1,8 +1,8 @@
 // The state in which times are taken.
 #pragma once
 
-#include "inputs_in_advance.hpp"
 #include "process/clock_lock.hpp"
+#include "runner/inputs_in_advance.hpp"
 #include "runner/run_options.hpp"
 
 #include <chrono>

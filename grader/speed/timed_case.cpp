@@ -1,9 +1,9 @@
 // A timed case: of one submission, or of each step of a ladder by one benchmark.
 #include "gpu_benchmark.hpp"
-#include "inputs_in_advance.hpp"
 #include "recorded_pairs.hpp"
 #include "runner/case_record.hpp"
 #include "runner/case_run.hpp"
+#include "runner/inputs_in_advance.hpp"
 #include "runner/ladder_steps.hpp"
 #include "runner/run_options.hpp"
 #include "runner/workers.hpp"
@@ -101,7 +101,7 @@ void timed_benchmark(const make_workload &make, const make_workload &make_for_na
                      const speed_gates &wanted, const std::string &open)
 {
     const speed_gates gates = open.empty() ? wanted : without_time(wanted);
-    end_rehearsal(make, make_for_naive, min_sets(gates), offers(wanted.copy));
+    end_rehearsal(make, make_for_naive, min_sets(gates), offers(wanted.copy) ? min_run_ms : 0);
     if (const std::optional<std::size_t> step = step_taken())
         judge_step(make, make_for_naive, gates, options().steps[*step].judged);
     else

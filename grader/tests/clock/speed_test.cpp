@@ -7,9 +7,9 @@
 #include "runner/case_record.hpp"
 #include "runner/case_run.hpp"
 #include "runner/doctest_run.hpp"
+#include "runner/inputs_in_advance.hpp"
 #include "runner/ladder_steps.hpp"
 #include "speed/calibration.hpp"
-#include "speed/inputs_in_advance.hpp"
 #include "speed/paired_benchmark.hpp"
 #include "speed/recorded_pairs.hpp"
 

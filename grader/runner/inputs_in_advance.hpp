@@ -3,7 +3,7 @@
 #pragma once
 
 #include "api/workload.hpp"
-#include "runner/parallel_cases.hpp"
+#include "parallel_cases.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -46,9 +46,9 @@ private:
 };
 
 // In a run of a case up to its race(), ends it here. `min_count`: sets of each form that are
-// graded. `at_bandwidth`: the device's memory bounds the time of a call, and so tells how many make
-// a run.
+// graded. `at_bandwidth_ms`: more sets are made, if the calls of a run that takes so long at the
+// peak bandwidth of the device's memory are more; 0: none.
 void end_rehearsal(const make_workload &make, const make_workload &make_for_naive,
-                   std::size_t min_count, bool at_bandwidth);
+                   std::size_t min_count, double at_bandwidth_ms);
 
 } // namespace grading

@@ -1,7 +1,7 @@
 // Calls a function for each of a few large things at the same time.
 #pragma once
 
-#include "runner/resources.hpp"
+#include "resources.hpp"
 
 #include <algorithm>
 #include <cstddef>

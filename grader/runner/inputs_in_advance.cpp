@@ -2,13 +2,12 @@
 #include "inputs_in_advance.hpp"
 
 #include "api/inputs.hpp"
-#include "gpu_benchmark.hpp"
+#include "case_record.hpp"
+#include "case_run.hpp"
 #include "in_parallel.hpp"
 #include "process/protocol.hpp"
-#include "runner/case_record.hpp"
-#include "runner/case_run.hpp"
-#include "runner/resources.hpp"
-#include "runner/workers.hpp"
+#include "resources.hpp"
+#include "workers.hpp"
 
 #include <unistd.h>
 
@@ -32,18 +31,18 @@ struct wanted_sets {
     make_workload make, make_for_naive;
     std::uint64_t seed = 0;
     std::size_t min_count = 0;
-    bool at_bandwidth = false;
+    double at_bandwidth_ms = 0;
 };
 
 struct rehearsal_over {};
 wanted_sets *rehearsed = nullptr; // of the case that is being rehearsed
 
-// Returns the calls that take min_run_ms at the peak bandwidth of the device's memory.
-std::size_t calls_at_peak(const workload &work)
+// Returns the calls that take so long at the peak bandwidth of the device's memory.
+std::size_t calls_at_peak(const workload &work, double ms)
 {
     const double bytes_per_ms = static_cast<double>(device().peak_bytes_per_s) / 1e3;
     if (work.bytes() <= 0) return 0;
-    const double calls = std::ceil(min_run_ms * bytes_per_ms / work.bytes());
+    const double calls = std::ceil(ms * bytes_per_ms / work.bytes());
     return static_cast<std::size_t>(std::min<double>(calls, max_calls));
 }
 
@@ -78,13 +77,13 @@ std::unique_ptr<workload> make_numbered(const make_workload &make, std::uint64_t
 }
 
 void end_rehearsal(const make_workload &make, const make_workload &make_for_naive,
-                   std::size_t min_count, bool at_bandwidth)
+                   std::size_t min_count, double at_bandwidth_ms)
 {
     if (!rehearsed) return;
     rehearsed->make = make;
     rehearsed->make_for_naive = make_for_naive;
     rehearsed->min_count = min_count;
-    rehearsed->at_bandwidth = at_bandwidth;
+    rehearsed->at_bandwidth_ms = at_bandwidth_ms;
     throw rehearsal_over{};
 }
 
@@ -165,8 +164,8 @@ private:
         try {
             add(all.submission, wanted.make, wanted.min_count);
             if (wanted.make_for_naive) add(all.naive, wanted.make_for_naive, wanted.min_count);
-            if (wanted.at_bandwidth)
-                add(all.submission, wanted.make, calls_at_peak(*all.submission[0]));
+            add(all.submission, wanted.make,
+                calls_at_peak(*all.submission[0], wanted.at_bandwidth_ms));
         } catch (const std::exception &) {
             return {};
         }
