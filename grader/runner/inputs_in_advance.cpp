@@ -163,7 +163,7 @@ private:
         };
         try {
             add(all.submission, wanted.make, wanted.min_count);
-            if (wanted.make_for_naive) add(all.naive, wanted.make_for_naive, wanted.min_count);
+            if (wanted.make_for_naive) add(all.naive, wanted.make_for_naive, 1);
             add(all.submission, wanted.make,
                 calls_at_peak(*all.submission[0], wanted.at_bandwidth_ms));
         } catch (const std::exception &) {

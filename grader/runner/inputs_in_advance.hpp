@@ -45,9 +45,9 @@ private:
     static maker *only_;
 };
 
-// In a run of a case up to its race(), ends it here. `min_count`: sets of each form that are
-// graded. `at_bandwidth_ms`: more sets are made, if the calls of a run that takes so long at the
-// peak bandwidth of the device's memory are more; 0: none.
+// In a run of a case up to its race(), ends it here. `min_count`: the sets of the submission that
+// are graded; one is naive's, if it takes another form. `at_bandwidth_ms`: more are made if the
+// calls of a run that takes so long at the peak bandwidth of the device's memory are more; 0: none.
 void end_rehearsal(const make_workload &make, const make_workload &make_for_naive,
                    std::size_t min_count, double at_bandwidth_ms);
 

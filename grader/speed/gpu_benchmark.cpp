@@ -69,7 +69,8 @@ public:
         spare_ = std::move(made.submission);
         spare_for_naive_ = std::move(made.naive);
         add_sets(sets_, make_, spare_, min_sets_);
-        if (make_for_naive_) add_sets(for_naive_, make_for_naive_, spare_for_naive_, min_sets_);
+        // Naive has nothing to gain from an input that it has seen.
+        if (make_for_naive_) add_sets(for_naive_, make_for_naive_, spare_for_naive_, 1);
     }
 
     bool has_library() const override { return have_library(); }

@@ -38,10 +38,14 @@ std::vector<unsigned> histogram_range(const std::vector<float> &in, float low, f
     float width = (high - low) / static_cast<float>(bin_count);
     for (int b = 1; b < bin_count; ++b) bounds.push_back(low + static_cast<float>(b) * width);
     std::vector<unsigned> bins(static_cast<std::size_t>(bin_count));
-    for (float x : in)
-        if (x >= low && x < high)
-            ++bins[static_cast<std::size_t>(std::upper_bound(bounds.begin(), bounds.end(), x) -
-                                            bounds.begin())];
+    for (float x : in) {
+        if (!(x >= low && x < high)) continue;
+        // The division is near the bin, whose bounds decide.
+        std::size_t bin = std::min(static_cast<std::size_t>((x - low) / width), bounds.size());
+        while (bin > 0 && x < bounds[bin - 1]) --bin;
+        while (bin < bounds.size() && x >= bounds[bin]) ++bin;
+        ++bins[bin];
+    }
     return bins;
 }
 
