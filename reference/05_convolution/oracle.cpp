@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <future>
 
 namespace oracle {
 
@@ -31,16 +33,28 @@ void add_scaled(double *to, const double *from, double factor, std::size_t n)
     for (std::size_t i = 0; i < n; ++i) to[i] += factor * from[i];
 }
 
-// The rows of an image one by one, put together.
+// The rows of an image, put together; those of a large one are made by several threads.
 template <class Row> filtered all_rows(int rows, int cols, Row row_of)
 {
+    const std::size_t width = static_cast<std::size_t>(cols);
     filtered f;
-    for (int row = 0; row < rows && cols > 0; ++row)
-        for (bool absolute : {false, true}) {
-            std::vector<double> of_row = row_of(row, absolute);
-            std::vector<double> &to = absolute ? f.magnitudes : f.values;
-            to.insert(to.end(), of_row.begin(), of_row.end());
-        }
+    f.values.resize(static_cast<std::size_t>(rows) * width);
+    f.magnitudes.resize(f.values.size());
+    auto make = [&](int first, int last) {
+        for (int row = first; row < last && cols > 0; ++row)
+            for (bool absolute : {false, true}) {
+                const std::vector<double> of_row = row_of(row, absolute);
+                std::vector<double> &to = absolute ? f.magnitudes : f.values;
+                std::ranges::copy(of_row, to.begin() + std::ptrdiff_t(row) * cols);
+            }
+    };
+    const int parts = f.values.size() < (1 << 18) ? 1 : 4;
+    std::vector<std::future<void>> others;
+    for (int k = 1; k < parts; ++k)
+        others.push_back(std::async(std::launch::async, make, int(std::int64_t{rows} * k / parts),
+                                    int(std::int64_t{rows} * (k + 1) / parts)));
+    make(0, rows / parts);
+    for (std::future<void> &other : others) other.get();
     return f;
 }
 
