@@ -1,5 +1,6 @@
 // Large arrays of a grader lie in large pages, where the system has them: inputs of a benchmark
-// have gigabytes, and to map each 4 KiB of them by itself takes longer than to fill them.
+// have gigabytes, and to map each 4 KiB of them by itself takes longer than to fill them. They
+// belong to this process alone.
 #include <sys/mman.h>
 
 #include <cstddef>
@@ -9,6 +10,8 @@
 namespace {
 
 constexpr std::size_t large_page = std::size_t{2} << 20, large = 4 * large_page;
+// The C library maps larger ones by themselves (mallopt(3), M_MMAP_THRESHOLD).
+constexpr std::size_t own_mapping = std::size_t{32} << 20;
 
 void *allocate(std::size_t bytes) noexcept
 {
@@ -16,7 +19,11 @@ void *allocate(std::size_t bytes) noexcept
     const std::size_t whole = (bytes + large_page - 1) / large_page * large_page;
     if (whole < bytes) return nullptr;
     void *p = std::aligned_alloc(large_page, whole);
-    if (p) madvise(p, whole, MADV_HUGEPAGE); // a wish: without large pages all is as usual
+    if (!p) return nullptr;
+    madvise(p, whole, MADV_HUGEPAGE); // a wish: without large pages all is as usual
+    // A forked process lacks the largest. Else each of their pages would be copied when it is next
+    // written, because the keeper of a worker, which is forked and needs none, lives on.
+    if (bytes > own_mapping) madvise(p, whole, MADV_DONTFORK);
     return p;
 }
 
