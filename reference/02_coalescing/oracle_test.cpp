@@ -2,15 +2,14 @@
 #include <doctest/doctest.h>
 
 #include "oracle.hpp"
+#include "tests/handout_rows.hpp"
 
 #if __has_include(<cuda_occupancy.h>)
 #include <cuda_occupancy.h>
 #endif
 
 #include <algorithm>
-#include <fstream>
 #include <random>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -168,15 +167,11 @@ TEST_CASE("handout: every row of the table of patterns is what the oracle counts
     const std::vector<std::string> names = {
         "contiguous", "reversed",    "shuffled",   "one_address", "strided",     "scattered",
         "two_rows",   "first_lanes", "even_lanes", "bytes",       "float2_each", "float4_each"};
-    std::ifstream handout("handouts/02_coalescing.md");
-    REQUIRE_MESSAGE(handout, "run this test from the root of the source tree");
-    const std::regex row(R"(\| `(\w+)` \| (\d+) \| (\d+) \| (\d+) \|)");
-    int rows = 0;
-    for (std::string line; std::getline(handout, line);) {
-        std::smatch m;
-        if (!std::regex_match(line, m, row)) continue;
-        ++rows;
-        INFO(line);
+    const auto rows =
+        rows_of_handout("handouts/02_coalescing.md",
+                        R"(\| `([[:alnum:]_]+)` \| ([0-9]+) \| ([0-9]+) \| ([0-9]+) \|)");
+    for (const auto &m : rows) {
+        INFO(m[0]);
         std::size_t kind = 0;
         while (kind < names.size() && names[kind] != m[1]) ++kind;
         REQUIRE(kind < names.size());
@@ -184,26 +179,22 @@ TEST_CASE("handout: every row of the table of patterns is what the oracle counts
         CHECK(right.sectors == std::stoi(m[3]));
         CHECK(right.lines == std::stoi(m[4]));
     }
-    CHECK(rows >= 12);
+    CHECK(rows.size() >= 12);
 }
 
 TEST_CASE("handout: every row of the table of resident blocks is what the oracle says")
 {
-    std::ifstream handout("handouts/02_coalescing.md");
-    REQUIRE_MESSAGE(handout, "run this test from the root of the source tree");
-    const std::regex row(R"(\| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) % \|)");
-    int rows = 0;
-    for (std::string line; std::getline(handout, line);) {
-        std::smatch m;
-        if (!std::regex_match(line, m, row)) continue;
-        ++rows;
-        INFO(line);
+    const auto rows =
+        rows_of_handout("handouts/02_coalescing.md",
+                        R"(\| ([0-9]+) \| ([0-9]+) \| ([0-9]+) \| ([0-9]+) \| ([0-9]+) % \|)");
+    for (const auto &m : rows) {
+        INFO(m[0]);
         const block_needs block = {std::stoi(m[1]), std::stoi(m[2]), std::stoi(m[3])};
         const int blocks = oracle::resident_blocks(block, h100);
         CHECK(blocks == std::stoi(m[4]));
         CHECK(100 * blocks * ((block.threads + 31) / 32) == 64 * std::stoi(m[5]));
     }
-    CHECK(rows == 5);
+    CHECK(rows.size() == 5);
     // Its example of Little's law: 600 ns and 4000 GB/s for the 132 SMs of an H200.
     CHECK(oracle::warps_hiding_latency({600, 1000, 4000, 132, 8}) == 72);
     CHECK(oracle::warps_hiding_latency({600, 1000, 4000, 132, 32}) == 18);

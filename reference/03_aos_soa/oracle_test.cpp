@@ -2,11 +2,10 @@
 #include <doctest/doctest.h>
 
 #include "oracle.hpp"
+#include "tests/handout_rows.hpp"
 
 #include <cmath>
 #include <cstddef>
-#include <fstream>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -86,19 +85,14 @@ TEST_CASE("handout: the table of bytes is what the layouts move")
         if (function == "distance_all") return bytes_of(form, place, 64) + 4;
         return bytes_of(form, place, 1);
     };
-    std::ifstream handout("handouts/03_aos_soa.md");
-    REQUIRE_MESSAGE(handout, "run this test from the root of the source tree");
-    const std::regex row(R"(\| `(\w+)`: .* \| (\d+) \| (\d+) \|)");
-    int rows = 0;
-    for (std::string line; std::getline(handout, line);) {
-        std::smatch m;
-        if (!std::regex_match(line, m, row)) continue;
-        ++rows;
-        INFO(line);
+    const auto rows = rows_of_handout("handouts/03_aos_soa.md",
+                                      R"(\| `([[:alnum:]_]+)`: .* \| ([0-9]+) \| ([0-9]+) \|)");
+    for (const auto &m : rows) {
+        INFO(m[0]);
         CHECK(bytes(m[1], layout::aos) == std::stoi(m[2]));
         CHECK(bytes(m[1], layout::soa) == std::stoi(m[3]));
     }
-    CHECK(rows == 3);
+    CHECK(rows.size() == 3);
 }
 
 TEST_CASE("oracle: rows become columns")

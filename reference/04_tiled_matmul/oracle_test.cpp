@@ -2,10 +2,9 @@
 #include <doctest/doctest.h>
 
 #include "oracle.hpp"
+#include "tests/handout_rows.hpp"
 
 #include <cmath>
-#include <fstream>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -46,35 +45,16 @@ TEST_CASE("oracle: a column alone is that of the whole product")
         CHECK(oracle::column(-2, A, B, 2, 3, 3, col) == doubles{p.values[col], p.values[3 + col]});
 }
 
-// The cells of the handout's table rows that match, in order.
-static std::vector<std::smatch> rows_of_handout(const std::string &pattern)
-{
-    static std::vector<std::string> lines = [] {
-        std::ifstream handout("handouts/04_tiled_matmul.md");
-        REQUIRE_MESSAGE(handout, "run this test from the root of the source tree");
-        std::vector<std::string> all;
-        for (std::string line; std::getline(handout, line);) all.push_back(line);
-        return all;
-    }();
-    std::vector<std::smatch> rows;
-    const std::regex row(pattern);
-    for (const std::string &line : lines) {
-        std::smatch m;
-        if (std::regex_match(line, m, row)) rows.push_back(m);
-    }
-    return rows;
-}
-
-static double number(const std::ssub_match &cell) { return std::stod(cell.str()); }
+static const char *const handout = "handouts/04_tiled_matmul.md";
 
 TEST_CASE("handout: tiles of 16 and 32 cost what the table says")
 {
     auto is = [](const std::string &what, auto of_side) {
-        auto rows = rows_of_handout("\\| " + what + " \\| ([0-9.]+) \\| ([0-9.]+) \\|");
+        auto rows = rows_of_handout(handout, "\\| " + what + " \\| ([0-9.]+) \\| ([0-9.]+) \\|");
         REQUIRE(rows.size() == 1);
         INFO(what);
-        CHECK(number(rows[0][1]) == doctest::Approx(of_side(16)).epsilon(0.005));
-        CHECK(number(rows[0][2]) == doctest::Approx(of_side(32)).epsilon(0.005));
+        CHECK(std::stod(rows[0][1]) == doctest::Approx(of_side(16)).epsilon(0.005));
+        CHECK(std::stod(rows[0][2]) == doctest::Approx(of_side(32)).epsilon(0.005));
     };
     is("threads per block", [](int t) { return t * t; });
     is("floats loaded per block and step", [](int t) { return 2 * t * t; });
@@ -86,16 +66,17 @@ TEST_CASE("handout: tiles of 16 and 32 cost what the table says")
 
 TEST_CASE("handout: sectors and wavefronts of each kind of kernel follow from its shape")
 {
-    auto rows = rows_of_handout(R"(\| (\d+) x (\d+) \| (\d+) x (\d+) \| (0\.\d+) \| (0\.\d+) \|)");
+    auto rows = rows_of_handout(handout, R"(\| ([0-9]+) x ([0-9]+) \| ([0-9]+) x ([0-9]+) )"
+                                         R"(\| (0\.[0-9]+) \| (0\.[0-9]+) \|)");
     REQUIRE(rows.size() == 4);
     for (const auto &m : rows) {
-        INFO(m[0].str());
-        double side = number(m[1]), down = number(m[3]), across = number(m[4]);
-        CHECK(number(m[2]) == side);
-        CHECK(number(m[5]) == doctest::Approx(1 / (4 * side)).epsilon(0.03));
+        INFO(m[0]);
+        double side = std::stod(m[1]), down = std::stod(m[3]), across = std::stod(m[4]);
+        CHECK(std::stod(m[2]) == side);
+        CHECK(std::stod(m[5]) == doctest::Approx(1 / (4 * side)).epsilon(0.03));
         // One load per float, one wavefront per warp; a float4 takes four, and two where lanes pair
         // up, as those do that have their rows in common.
         double wavefronts = across > 1 ? down / 4 * 2 + across / 4 * 4 : down + across;
-        CHECK(number(m[6]) == doctest::Approx(wavefronts / (32 * down * across)).epsilon(0.01));
+        CHECK(std::stod(m[6]) == doctest::Approx(wavefronts / (32 * down * across)).epsilon(0.01));
     }
 }

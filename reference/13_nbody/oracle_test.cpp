@@ -2,10 +2,9 @@
 #include <doctest/doctest.h>
 
 #include "oracle.hpp"
+#include "tests/handout_rows.hpp"
 
 #include <cmath>
-#include <fstream>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -80,38 +79,23 @@ TEST_CASE("oracle: energy is of the motion and of each pair, and a circle keeps 
     CHECK(std::abs(once_round[0].at[1]) < 1e-3);
 }
 
-// The cells of the handout's table rows that match, in order.
-static std::vector<std::smatch> rows_of_handout(const std::string &pattern)
-{
-    static std::vector<std::string> lines = [] {
-        std::ifstream handout("handouts/13_nbody.md");
-        REQUIRE_MESSAGE(handout, "run this test from the root of the source tree");
-        std::vector<std::string> all;
-        for (std::string line; std::getline(handout, line);) all.push_back(line);
-        return all;
-    }();
-    std::vector<std::smatch> rows;
-    const std::regex row(pattern);
-    for (const std::string &line : lines) {
-        std::smatch m;
-        if (std::regex_match(line, m, row)) rows.push_back(m);
-    }
-    return rows;
-}
+static const char *const handout = "handouts/13_nbody.md";
 
 TEST_CASE("handout: an interaction is thirteen instructions")
 {
     int sum = 0;
-    for (const auto &row : rows_of_handout(R"(\| [a-z].* \| (\d+) \|)")) sum += std::stoi(row[1]);
+    for (const auto &row : rows_of_handout(handout, R"(\| [a-z].* \| ([0-9]+) \|)"))
+        sum += std::stoi(row[1]);
     CHECK(sum == 13);
 }
 
 TEST_CASE("handout: what a tile costs")
 {
-    auto rows = rows_of_handout(R"(\| (\d+) \| (\d) \| (0\.\d+) \| (0\.\d+) \|)");
+    auto rows =
+        rows_of_handout(handout, R"(\| ([0-9]+) \| ([0-9]) \| (0\.[0-9]+) \| (0\.[0-9]+) \|)");
     REQUIRE(rows.size() == 4);
     for (const auto &row : rows) {
-        INFO(row[0].str());
+        INFO(row[0]);
         double a_block = std::stod(row[1]), a_thread = std::stod(row[2]);
         // A float4 is half a sector; a read is one request of 32 lanes.
         CHECK(std::stod(row[3]) == doctest::Approx(0.5 / a_block).epsilon(0.03));

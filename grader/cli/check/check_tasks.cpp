@@ -91,8 +91,9 @@ void narrow_mistakes(const toolchain &t, std::vector<check_task> &tasks, const s
 namespace {
 
 // Groups files into objects, but for those that the build must refuse, which it does only to files
-// that are compiled alone. All __constant__ variables of an object share one bank of 64 KiB, so
-// that only max_with_constants of the files that have some fit together.
+// that are compiled alone, and those with a line "// Alone: WHY": a constructor, for instance, runs
+// in each process that has its object. All __constant__ variables of an object share one bank of 64
+// KiB, so that only max_with_constants of the files that have some fit together.
 std::vector<std::vector<std::string>>
 objects_of(const toolchain &t, const std::vector<check_task *> &tasks, const std::string &backend)
 {
@@ -103,9 +104,9 @@ objects_of(const toolchain &t, const std::vector<check_task *> &tasks, const std
         if (work->lacks_mpi || !work->schedule.empty()) continue;
         if (work->as == check_role::wrong)
             if (const auto e = stated(t, *work, backend); e && e->case_name == "build") continue;
-        const std::string &path = work->what.source;
-        if (read_text(path).find("__constant__") != std::string::npos &&
-            ++with_constants > max_with_constants) {
+        const std::string &path = work->what.source, text = read_text(path);
+        if (text.find("\n// Alone: ") != text.npos) continue;
+        if (text.find("__constant__") != text.npos && ++with_constants > max_with_constants) {
             objects.emplace_back();
             with_constants = 1;
         }
@@ -142,7 +143,8 @@ std::map<std::string, double> compile_all(const toolchain &t, std::vector<check_
 {
     std::vector<const lab *> labs;
     for (const check_task &work : tasks)
-        if (!work.of->test && (labs.empty() || labs.back() != work.of)) labs.push_back(work.of);
+        if (work.of->compiled_together && (labs.empty() || labs.back() != work.of))
+            labs.push_back(work.of);
     constexpr check_role roles[] = {check_role::right, check_role::wrong};
     std::vector<double> seconds(labs.size() * std::size(roles));
     parallel_for(seconds.size(), cores(), [&](std::size_t i) {

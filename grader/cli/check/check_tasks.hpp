@@ -62,8 +62,8 @@ void narrow_mistakes(const toolchain &t, std::vector<check_task> &tasks, const s
 bool must_hit_limit(const toolchain &t, const check_task &work, const std::string &backend);
 
 // Compiles the right and the wrong submissions of each lab in batches, and returns the
-// core-seconds by lab. Submissions of test labs abuse the compiler, the linker or the process,
-// each in its own way, and are compiled one by one later.
+// core-seconds by lab. Those of some test labs abuse the compiler, the linker or the process, each
+// in its own way, and are compiled one by one later.
 std::map<std::string, double> compile_all(const toolchain &t, std::vector<check_task> &tasks,
                                           const std::string &backend);
 

@@ -160,8 +160,9 @@ std::map<std::string, std::string> compile_together(const toolchain &t, const la
         if (objcopy.empty()) continue;
         result[path] = objects.make(space_of(path) + "\n" + key, [&](const std::string &made_in) {
             objcopy.insert(objcopy.begin(), "objcopy");
-            objcopy.insert(objcopy.end(),
-                           {"--keep-global-symbols=" + l.keep, object, made_in + "/object.o"});
+            objcopy.insert(objcopy.end(), {"--keep-global-symbols=" + l.keep,
+                                           "--redefine-sym=syscall=futex_only_syscall", object,
+                                           made_in + "/object.o"});
             if (exit_result e = run_tool(objcopy, cpu_seconds); !e.ok())
                 throw machine_error(fmt::format("objcopy {}: {}", e.words(), e.text));
         });

@@ -62,6 +62,7 @@ lab read_lab(const json &value, const std::string &where)
     l.solutions = row.get<bool>("solutions", true);
     l.system_calls = row.get<bool>("system_calls", false);
     l.slow_mistakes = row.get<bool>("slow_mistakes", false);
+    l.compiled_together = row.get<bool>("compiled_together", true);
     l.library = row.get<bool>("library", false);
     l.library_on_sim = row.get<bool>("library_on_sim", false);
     l.rungs = row.get<strings>("rungs", {});

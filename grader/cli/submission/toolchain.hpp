@@ -23,10 +23,11 @@ struct lab {
     std::vector<std::string> given_wrong; // functions that the stub has wrong, not empty
     // Functions that the lab had in an earlier edition, each with the lab that has it now.
     std::vector<std::pair<std::string, std::string>> moved;
-    bool system_calls = false;  // allowed, to test that the sandbox alone contains them
-    bool slow_mistakes = false; // every case of every wrong submission takes long
-    std::string keep;           // file with the contract's symbols, one per line
-    std::string worker_library; // worker main and table of contract functions
+    bool system_calls = false;     // allowed, to test that the sandbox alone contains them
+    bool slow_mistakes = false;    // every case of every wrong submission takes long
+    bool compiled_together = true; // `check` compiles its wrong submissions in one run
+    std::string keep;              // file with the contract's symbols, one per line
+    std::string worker_library;    // worker main and table of contract functions
 
     // True if the vendor's library version is built for `backend`: sim, gpu or both.
     bool has_library(const std::string &backend) const

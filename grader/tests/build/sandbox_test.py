@@ -173,7 +173,12 @@ class Sandbox(in_a_folder):
             self.assertIn(what, case["printed"])
         (self.folder / "made").unlink()
 
-        for words, before, refused, sandbox in self.ways():
+        ways = list(self.ways())
+        if not ways:
+            probe = self.run_grader(hostile, "--probe-sandbox")
+            self.assertIn("none: the kernel offers", probe.stdout)  # else the grader has a way that is not tried here
+            self.skipTest("the kernel offers no sandbox")
+        for words, before, refused, sandbox in ways:
             with self.subTest(words):
                 done = self.run_grader(hostile, "--probe-sandbox", before=before, preexec_fn=refused)
                 self.assertEqual((done.returncode, done.stdout), (0, sandbox + "\n"), done.stderr)

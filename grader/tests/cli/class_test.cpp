@@ -177,9 +177,9 @@ TEST_CASE("a wrong line of the extensions is named, since it would quietly exten
     says("student,lab,due\n", "1.12.", "--due 1.12.: that is no time");
 }
 
-TEST_CASE("a file's time is that of its last commit, and nothing in the repository is run")
+TEST_CASE("a file's time is that of its last commit, and nothing in the repository is run" *
+          doctest::skip(find_program("git").empty()))
 {
-    if (find_program("git").empty()) return;
     project p;
     const std::string folder = p.root + "/ada";
     p.put("ada/labs/02_scaling/stub.cu", "one\n");
@@ -221,9 +221,9 @@ TEST_CASE("a file's time is that of its last commit, and nothing in the reposito
     CHECK_FALSE(time_of(file, folder).of_commit);
 }
 
-TEST_CASE("what a repository cannot say, or says to do harm, is no time of a commit")
+TEST_CASE("what a repository cannot say, or says to do harm, is no time of a commit" *
+          doctest::skip(find_program("git").empty()))
 {
-    if (find_program("git").empty()) return;
     project p;
     p.put("ada/stub.cu", "one\n");
     auto git = [&](const char *folder, std::vector<std::string> words) {

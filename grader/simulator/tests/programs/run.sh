@@ -3,20 +3,29 @@
 # They are compiled as one, each in a namespace, since headers cost more than they do, and run one by one. A first
 # line `// nvcc: FLAGS` sets one apart with flags of its own (-std= replaces ours); NAME.part.cu, where it exists, is linked to NAME.cu.
 # Those in slow/ take long to compile, so each stands alone and runs only when named: slow/NAME.
-# usage: run.sh NVCC SIMULATOR_LIBRARY FOLDER [program...]
+# Those that follow `--` are linked once more, with another library, and run again. They are an object of their own,
+# because the others may use what that library lacks.
+# usage: run.sh NVCC SIMULATOR_LIBRARY FOLDER [program...] [-- OTHER_LIBRARY program...]
 set -eu
 if [ $# -lt 3 ]; then
-    echo "usage: run.sh NVCC SIMULATOR_LIBRARY FOLDER [program...]" >&2
+    echo "usage: run.sh NVCC SIMULATOR_LIBRARY FOLDER [program...] [-- OTHER_LIBRARY program...]" >&2
     exit 2
 fi
 nvcc=$1 library=$2 folder=$3
 shift 3
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$folder"
-if [ $# -eq 0 ]; then
+programs= again=
+while [ $# -gt 0 ] && [ "$1" != -- ]; do programs="$programs $1" && shift; done
+if [ -z "$programs" ]; then
     for source in "$here"/*.cu; do
-        case $source in *.part.cu) ;; *) set -- "$@" "$(basename "$source" .cu)" ;; esac
+        case $source in *.part.cu) ;; *) programs="$programs $(basename "$source" .cu)" ;; esac
     done
+fi
+if [ $# -gt 1 ]; then
+    other_library=$2
+    shift 2
+    again="$*"
 fi
 flags="-std=c++20 -I$here/../../.. -lineinfo -no-compress -gencode=arch=compute_80,code=compute_80"
 
@@ -25,8 +34,17 @@ alone() {
     head -n 1 "$here/$1.cu" | grep -q '^// nvcc: '
 }
 
+# Prints the object that a program is compiled into.
+object_of() {
+    case " $again " in
+    *" $1 "*) echo twice ;;
+    *) echo once ;;
+    esac
+}
+
+# Compiles a program and leaves the words for its link in NAME.words.
 # shellcheck disable=SC2086 # flags and objects are words
-build_alone() {
+compile_alone() {
     name=$1 objects=
     own="$(sed -n '1s/^\/\/ nvcc: //p' "$here/$name.cu") -I$here"
     case $own in *-std=*) own="${flags#* } $own" ;; *) own="$flags $own" ;; esac
@@ -47,11 +65,14 @@ build_alone() {
     if [ -n "$linked" ]; then
         "$nvcc" -dlink $own $objects -o "$linked" -lcudadevrt || return 1
     fi
-    g++ $objects $linked $device_runtime "$library" -pthread -o "$folder/$(basename "$name")"
+    echo "$objects $linked $device_runtime" >"$folder/$(basename "$name").words"
 }
 
+# Compiles programs into one object of a name.
 # shellcheck disable=SC2086
-build_together() {
+compile_together() {
+    together=$1
+    shift
     {
         echo '#include "check.hpp"'
         for name in "$@"; do grep -h '^#include <' "$here/$name.cu" || true; done | sort -u
@@ -63,9 +84,16 @@ build_together() {
         done
         echo '    return 2;'
         echo '}'
-    } >"$folder/together.cu"
-    "$nvcc" -c $flags -I"$here" "$folder/together.cu" -o "$folder/together.o" &&
-        g++ "$folder/together.o" "$library" -pthread -o "$folder/together"
+    } >"$folder/$together.cu"
+    "$nvcc" -c $flags -I"$here" "$folder/$together.cu" -o "$folder/$together.o" &&
+        echo "$folder/$together.o" >"$folder/$together.words"
+}
+
+# Links what was compiled with the library at hand.
+# shellcheck disable=SC2046
+link_program() {
+    rm -f "$folder/$1"
+    [ -f "$folder/$1.words" ] && g++ $(cat "$folder/$1.words") "$library" -pthread -o "$folder/$1"
 }
 
 # As the program queues its work, and with work in streams as late as it can be.
@@ -78,24 +106,47 @@ run_both_ways() {
     done
 }
 
-together=
-for program in "$@"; do alone "$program" || together="$together $program"; done
-# shellcheck disable=SC2086
-[ -z "$together" ] || build_together $together || rm -f "$folder/together"
-
 passed=0 failed=0
-for program in "$@"; do
+# Links programs with a library and runs them.
+link_and_run() {
+    library=$1
+    shift
+    rm -f "$folder/once" "$folder/twice"
+    for program in "$@"; do
+        if alone "$program"; then
+            name=$(basename "$program")
+            link_program "$name" && run_both_ways "$folder/$name" && good=yes || good=no
+        else
+            name=$(object_of "$program")
+            [ -f "$folder/$name" ] || link_program "$name" || true
+            run_both_ways "$folder/$name" "$program" && good=yes || good=no
+        fi
+        if [ $good = yes ]; then
+            passed=$((passed + 1))
+        else
+            failed=$((failed + 1))
+            echo "FAILED $program with $library"
+        fi
+    done
+}
+
+rm -f "$folder"/*.words
+once= twice=
+for program in $programs; do
     if alone "$program"; then
-        build_alone "$program" && run_both_ways "$folder/$(basename "$program")" && good=yes || good=no
+        compile_alone "$program" || true
+    elif [ "$(object_of "$program")" = twice ]; then
+        twice="$twice $program"
     else
-        run_both_ways "$folder/together" "$program" && good=yes || good=no
-    fi
-    if [ $good = yes ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED $program"
+        once="$once $program"
     fi
 done
+# shellcheck disable=SC2086
+{
+    [ -z "$once" ] || compile_together once $once || true
+    [ -z "$twice" ] || compile_together twice $twice || true
+    link_and_run "$library" $programs
+    [ -z "$again" ] || link_and_run "$other_library" $again
+}
 echo "$passed passed, $failed failed"
 test "$failed" -eq 0

@@ -1,4 +1,5 @@
 // Fails: twice: 1000 elements | CRASH | SIGABRT
+// Alone: its name, as a namespace, would hide the function of the C library.
 #include "lab.hpp"
 
 #include <cstdlib>

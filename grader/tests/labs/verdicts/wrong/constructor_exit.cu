@@ -1,4 +1,5 @@
 // Fails: twice: 1000 elements | EARLY_EXIT | ended with status 0
+// Alone: its constructor would end every process of files that are compiled with it.
 #include "lab.hpp"
 
 #include <unistd.h>

@@ -1,6 +1,7 @@
 // Fails: twice: 1000 elements | CRASH | Before that: Kernel store_nowhere
 // On gpu: twice: 1000 elements | CRASH | SIGFPE
 // A kernel's fault makes calls fail, and the host divides by what one of them left unset.
+// Alone: its message must name the kernel, which would lie in a namespace.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

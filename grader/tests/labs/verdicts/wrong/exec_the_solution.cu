@@ -1,5 +1,6 @@
 // Fails: twice: 1000 elements | NOT_WRITTEN | no element of its output was written
 // Would let the solution be graded in its place, if it could find it.
+// Alone: its constructor would run in every process of files that are compiled with it.
 #include "lab.hpp"
 
 #include <string>

@@ -1,4 +1,5 @@
 // Fails: twice: coalesced | IMPLAUSIBLE | what cudaMemcpy brought, no kernel computed
+// Alone: its destructor would run in every process of files that are compiled with it.
 #include "lab.hpp"
 
 #include <cstdio>
