@@ -3,7 +3,7 @@
 #include "api/compare.hpp"
 #include "case_record.hpp"
 #include "case_run.hpp"
-#include "splitmix64.hpp"
+#include "text/splitmix64.hpp"
 #include "text/unwritable.hpp"
 #include "text/verdict.hpp"
 #include "whole_file.hpp"
