@@ -2,11 +2,16 @@
 #pragma once
 
 #include "call.hpp"
+#include "text/splitmix64.hpp"
 #include "text/verdict.hpp"
 
+#include <atomic>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,8 +54,16 @@ void expect_close(const output<float> &got, const std::vector<double> &want, dou
                   const std::vector<double> &magnitude, const extents &shape = {},
                   const std::vector<misconception<float>> &known = {});
 
-// The bound of expect_close, for one element.
-bool within(float value, double reference, double terms, double magnitude);
+// The bound of expect_close, for one element. Inline: loops over a hundred million elements call
+// it.
+inline bool within(float value, double reference, double terms, double magnitude)
+{
+    constexpr double u = 1.0 / 16777216;
+    const double tiny = terms * std::numeric_limits<float>::denorm_min();
+    const double root = terms > 4 ? std::sqrt(terms) : 2;
+    const double bound = 4 * root * u * magnitude + u * std::abs(reference) + tiny;
+    return std::abs(static_cast<double>(value) - reference) <= bound; // false for NaN
+}
 
 // Ends the case with verdict `otherwise` unless `right`.
 void expect(bool right, verdict otherwise, const std::string &message,
@@ -73,6 +86,20 @@ template <class F> bool for_all(std::size_t n, F right, std::size_t per_thread =
 // True if both hold the same 4-byte elements, each equally often, in any order. Compares sums of
 // hashes that no submission can predict. O(n), on all cores.
 bool same_in_any_order(std::span<const std::byte> a, std::span<const std::byte> b);
+// The same with elements of 64 bits, which a(i) and b(i) give for each i < n.
+template <class A, class B> bool same_in_any_order(std::size_t n, A a, B b)
+{
+    const std::uint64_t salt = unforeseen();
+    std::atomic<std::uint64_t> balance = 0;
+    in_ranges(n, [&](std::size_t first, std::size_t last) {
+        std::uint64_t sum = 0;
+        for (std::size_t i = first; i < last; ++i)
+            sum += salted_hash(salt, a(i)) - salted_hash(salt, b(i));
+        balance += sum;
+        return true;
+    });
+    return balance == 0;
+}
 
 // True if each run of `length` elements (the last may be shorter) is sorted and holds the elements
 // of the same run of `given`. Compares by hashes as same_in_any_order() does.

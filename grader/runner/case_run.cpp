@@ -7,8 +7,8 @@
 #include "call_counters.hpp"
 #include "case_record.hpp"
 #include "source_facts.hpp"
-#include "splitmix64.hpp"
 #include "text/fnv1a.hpp"
+#include "text/splitmix64.hpp"
 #include "text/verdict.hpp"
 
 #include <doctest/doctest.h>

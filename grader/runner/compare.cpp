@@ -239,15 +239,6 @@ void expect_close(const output<float> &got, const std::vector<double> &want, dou
     });
 }
 
-bool within(float value, double reference, double terms, double magnitude)
-{
-    constexpr double u = 1.0 / 16777216;
-    double tiny = terms * std::numeric_limits<float>::denorm_min();
-    double bound =
-        4 * std::max(std::sqrt(terms), 2.0) * u * magnitude + u * std::abs(reference) + tiny;
-    return std::abs(static_cast<double>(value) - reference) <= bound; // false for NaN
-}
-
 bool in_ranges(std::size_t n, const std::function<bool(std::size_t, std::size_t)> &right,
                std::size_t per_thread)
 {

@@ -4,7 +4,7 @@
 #include "case_record.hpp"
 #include "case_run.hpp"
 #include "run_options.hpp"
-#include "splitmix64.hpp"
+#include "text/splitmix64.hpp"
 #include "text/unwritable.hpp"
 #include "text/verdict.hpp"
 #include "whole_file.hpp"

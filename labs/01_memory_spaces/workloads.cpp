@@ -90,41 +90,48 @@ make_workload one_more()
 
 namespace {
 
-// Eight sums that do not wait for each other.
-using eight = std::array<double, 8>;
+// As many sums as keep a core busy: each waits for its own last addition.
+using group = std::array<double, 16>;
 
 // The polynomial's values, by Horner's rule.
-eight values_at(const eight &x, const std::vector<double> &coefficients)
+group values_at(const group &x, std::span<const double> coefficients)
 {
-    eight sum{};
+    group sum;
+    sum.fill(0);
     for (auto c = coefficients.rbegin(); c != coefficients.rend(); ++c)
         for (std::size_t k = 0; k < sum.size(); ++k) sum[k] = sum[k] * x[k] + *c;
     return sum;
 }
 
-// True if each y is within the rounding allowed of the polynomial's value at x.
+group absolutes(group all)
+{
+    for (double &one : all) one = std::abs(one);
+    return all;
+}
+
+// True if each y is within the rounding allowed of the polynomial's value at x; there are at least
+// as many as in a group.
 bool are_polynomials(const floats &y, const floats &x, const floats &coefficients)
 {
     const std::vector<double> c(coefficients.begin(), coefficients.end());
     std::vector<double> absolute(c);
     for (double &one : absolute) one = std::abs(one);
+    const std::span first_terms = std::span(absolute).first(std::min<std::size_t>(4, c.size()));
     return in_ranges(x.size(), [&](std::size_t first, std::size_t last) {
-        for (std::size_t i = first; i < last; i += eight{}.size()) {
-            const std::size_t count = std::min(eight{}.size(), last - i);
-            eight at{};
-            std::copy_n(&x[i], count, at.begin());
-            const eight value = values_at(at, c);
-            auto right = [&](const eight &magnitude) {
-                for (std::size_t k = 0; k < count; ++k)
-                    if (!within(y[i + k], value[k], double(c.size()), magnitude[k])) return false;
-                return true;
-            };
-            auto absolutes = [](eight all) {
-                for (double &one : all) one = std::abs(one);
+        group at;
+        for (; first < last; first += at.size()) {
+            const std::size_t i = std::min(first, last - at.size()); // the last group overlaps
+            std::copy_n(&x[i], at.size(), at.begin());
+            const group value = values_at(at, c);
+            auto right = [&](const group &magnitude) {
+                bool all = true;
+                for (std::size_t k = 0; k < at.size(); ++k)
+                    all &= within(y[i + k], value[k], double(c.size()), magnitude[k]);
                 return all;
             };
-            // A sum is no larger than its terms' magnitude, which most elements do not need.
-            if (!right(absolutes(value)) && !right(values_at(absolutes(at), absolute)))
+            // The magnitude of the first terms is a part of the whole, and mostly allows enough.
+            if (!right(values_at(absolutes(at), first_terms)) &&
+                !right(values_at(absolutes(at), absolute)))
                 return false;
         }
         return true;

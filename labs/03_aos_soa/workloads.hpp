@@ -19,9 +19,12 @@ numbers random_numbers(int k, int n);
 enum class task { drift, distance_all, distance_some };
 const char *name_of(task);
 
+// One call with many particles, and one with a large matrix.
+enum class transposition { plain, to_soa, to_aos };
+grading::make_workload particles_in(layout form, task what);
+grading::make_workload matrix_for(transposition what);
 // The speed cases, with their gates.
 void race_particles(task what, layout chosen);
-enum class transposition { plain, to_soa, to_aos };
 void race_matrix(transposition what);
 // Counts only the bytes that a conversion moves.
 void race_bytes_moved(transposition conversion);

@@ -59,9 +59,15 @@ template <class Factor> static std::vector<double>
 fold(const floats &matrix, const std::vector<Factor> &factor, int rows, int cols)
 {
     std::vector<double> sum(cols);
-    for (int row = 0; row < rows; ++row)
-        for (int col = 0; col < cols; ++col)
-            sum[col] += double(factor[row]) * matrix[area(row, cols) + col];
+    in_ranges(
+        sum.size(),
+        [&](std::size_t first, std::size_t last) {
+            for (int row = 0; row < rows; ++row)
+                for (std::size_t col = first; col < last; ++col)
+                    sum[col] += double(factor[row]) * matrix[area(row, cols) + col];
+            return true;
+        },
+        (1 << 18) / std::size_t(rows) + 1);
     return sum;
 }
 

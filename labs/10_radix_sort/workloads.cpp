@@ -187,13 +187,13 @@ public:
                verdict::NOT_WRITTEN,
                std::string(function()) + " returned, and every key is where it was.",
                "Does a kernel run at all, and does it write its result?");
-        bool right = what_ == task::runs ? sorted_in_runs(keys_.values, before_, 32)
-                                         : in_order() && is_permutation();
+        const bool ordered = what_ == task::runs || in_order();
+        const bool right = what_ == task::runs ? sorted_in_runs(keys_.values, before_, 32)
+                                               : ordered && is_permutation();
         expect(right, verdict::WRONG_ANSWER,
                "Of " + std::to_string(before_.size()) + " keys, not all are where they should be" +
-                   (in_order() || what_ == task::runs
-                        ? std::string(what_ == task::pairs ? ", or a value is not." : ".")
-                        : ": they are not in order."),
+                   (ordered ? what_ == task::pairs ? ", or a value is not." : "."
+                            : ": they are not in order."),
                "The smaller cases are right, so look for what only many keys have: many tiles, "
                "and counts of digits that overflow their type.");
     }
@@ -215,22 +215,24 @@ private:
     }
     bool in_order() const
     {
-        return for_all(before_.size(), [this](std::size_t i) {
-            return i == 0 || turned(keys_[i - 1]) <= turned(keys_[i]);
-        });
+        return for_all(before_.size() - 1,
+                       [this](std::size_t i) { return turned(keys_[i]) <= turned(keys_[i + 1]); });
     }
-    // For pairs: the values of equal keys rise, so that none is there twice, and each has its key.
+    // For pairs: each key has its value, and those of equal keys rise.
     bool is_permutation() const
     {
         if (what_ != task::pairs)
             return same_in_any_order(std::as_bytes(std::span(keys_.values)),
                                      std::as_bytes(std::span(before_)));
-        return for_all(before_.size(), [this](std::size_t i) {
-            std::size_t was = values_[i] ^ salt_;
-            bool rises =
-                i == 0 || !same_bits(keys_[i - 1], keys_[i]) || (values_[i - 1] ^ salt_) < was;
-            return rises && was < before_.size() && same_bits(before_[was], keys_[i]);
-        });
+        auto pair = [](T key, unsigned value) { return std::uint64_t{turned(key)} << 32 | value; };
+        return for_all(before_.size() - 1,
+                       [this](std::size_t i) {
+                           return !same_bits(keys_[i], keys_[i + 1]) ||
+                                  (values_[i] ^ salt_) < (values_[i + 1] ^ salt_);
+                       }) &&
+               same_in_any_order(
+                   before_.size(), [&](std::size_t i) { return pair(keys_[i], values_[i]); },
+                   [&](std::size_t i) { return pair(before_[i], unsigned(i) ^ salt_); });
     }
 
     task what_;

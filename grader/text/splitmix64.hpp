@@ -13,6 +13,12 @@ inline std::uint64_t splitmix64(std::uint64_t &state)
     return z ^ (z >> 31);
 }
 
+inline std::uint64_t salted_hash(std::uint64_t salt, std::uint64_t bits)
+{
+    std::uint64_t state = salt ^ bits;
+    return splitmix64(state);
+}
+
 // The state from which the numbers after the first `drawn` follow.
 inline std::uint64_t splitmix64_state(std::uint64_t seed, std::uint64_t drawn)
 {
