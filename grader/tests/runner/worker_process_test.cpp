@@ -17,7 +17,7 @@
 
 namespace {
 
-constexpr std::size_t held_by_grader = 64 << 20;
+constexpr std::size_t held_by_grader = std::size_t{24} << 20; // larger arrays stay with it
 
 struct signal_pipe {
     int ends[2] = {-1, -1};
