@@ -87,7 +87,8 @@ using make_workload = std::function<std::unique_ptr<workload>(std::mt19937_64 &)
 // Benchmarks naive and the submission alternately on a GPU (see speed.hpp); on the simulator,
 // compares the counters of one call, or of two equal ones, with the gates.
 // `make` is called once per set of inputs, several at a time: it draws only from its own argument,
-// and chooses sizes by simulated() and device(). check() of several workloads may run at the same
+// and chooses sizes by simulated() and device(). It owns what it uses: it may be called before the
+// case begins, by a copy that outlives this call. check() of several workloads may run at the same
 // time, too. change() restores everything that a call writes in place; for an argument with a range
 // it restores only that range. Beyond the range of an argument that is changed in place a timed
 // benchmark itself proves the rest untouched, and has no copy of it for check(); everywhere else

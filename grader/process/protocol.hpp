@@ -85,9 +85,7 @@ constexpr unsigned parts_of(const argument_descriptor &s)
 enum class command : std::uint32_t {
     facts, // write device_facts, the device's properties, to the output memory at `offset`
     load,  // allocate set `set` from `arguments` and copy the images in; `function` names the
-           // contract function where an argument is scratch; `bytes`, `at`: of the input and the
-           // output memory that many will be copied from and to again and again, 0: nothing is
-           // known
+           // contract function where an argument is scratch
     patch, // copy `bytes` from the input memory at `offset` to byte `at` of argument `index` of set
            // `set`
     poison,      // fill the outputs of set `set` with the 4-byte `pattern`

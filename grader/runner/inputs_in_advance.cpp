@@ -58,7 +58,8 @@ std::optional<wanted_sets> rehearse(std::size_t record)
         try {
             before.body();
         } catch (const rehearsal_over &) {
-        } catch (const not_in_advance &) { // it goes the same way, with a worker, when it runs
+        } catch (...) { // the case goes the same way in its turn, and tells where that led
+            wanted.make = {};
         }
         rehearsed = nullptr;
     }
@@ -140,7 +141,7 @@ private:
                 if (j.how != progress::waits) continue;
                 j.how = progress::begun;
             }
-            made_sets made = make(j.wanted);
+            made_sets made = make(j.wanted, stop);
             const std::lock_guard lock(mutex_);
             j.made = std::move(made);
             j.how = progress::done;
@@ -149,12 +150,12 @@ private:
     }
 
     // Returns none if that fails: then it fails again in its case, which tells why.
-    static made_sets make(const wanted_sets &wanted)
+    static made_sets make(const wanted_sets &wanted, const std::stop_token &stop)
     {
         made_sets all;
         auto add = [&](workloads &sets, const make_workload &make, std::size_t count) {
             const std::size_t from = sets.size();
-            if (count <= from) return;
+            if (count <= from || stop.stop_requested()) return;
             sets.resize(count);
             in_parallel(count - from, [&](std::size_t i) {
                 const ahead_of_case no_workers;
@@ -164,9 +165,10 @@ private:
         try {
             add(all.submission, wanted.make, wanted.min_count);
             if (wanted.make_for_naive) add(all.naive, wanted.make_for_naive, 1);
-            add(all.submission, wanted.make,
-                calls_at_peak(*all.submission[0], wanted.at_bandwidth_ms));
-        } catch (const std::exception &) {
+            if (!all.submission.empty())
+                add(all.submission, wanted.make,
+                    calls_at_peak(*all.submission[0], wanted.at_bandwidth_ms));
+        } catch (...) {
             return {};
         }
         return all;

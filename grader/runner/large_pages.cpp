@@ -22,7 +22,8 @@ void *allocate(std::size_t bytes) noexcept
     if (!p) return nullptr;
     madvise(p, whole, MADV_HUGEPAGE); // a wish: without large pages all is as usual
     // A forked process lacks the largest. Else each of their pages would be copied when it is next
-    // written, because the keeper of a worker, which is forked and needs none, lives on.
+    // written, because the keeper of a worker, which is forked and needs none, lives on. Nor may
+    // one that run_groups() forks use such an array that was made before.
     if (bytes > own_mapping) madvise(p, whole, MADV_DONTFORK);
     return p;
 }

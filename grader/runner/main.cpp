@@ -121,7 +121,7 @@ void run_beside_others(const case_group &group)
 
 void release_clock()
 {
-    inputs_in_advance::stop(); // if no case came as far as to take times
+    inputs_in_advance::stop();
     use_clock(options().clock_lock, clock_use::none);
 }
 
@@ -143,6 +143,7 @@ void run_side_by_side(const std::vector<case_group> &groups, int processes,
     if (others > 0 && !options().simulated) options().patience *= 2;
     // This process keeps its workers, which it may need again: to end them takes a while.
     run_groups(groups, others, run_beside_others, leave_clock, release_clock, own);
+    inputs_in_advance::stop(); // if no case came as far as to take times
     options() = alone;
 }
 

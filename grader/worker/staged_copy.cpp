@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -16,13 +17,13 @@ namespace grading {
 
 namespace {
 
-constexpr std::size_t max_threads = 8, piece = 4 << 20;
+constexpr std::size_t max_threads = 8, chunk = 4 << 20;
 
-class lane {
+class copier {
 public:
-    lane() = default;
-    lane(const lane &) = delete; // its resources live as long as the process
-    lane &operator=(const lane &) = delete;
+    copier() = default;
+    copier(const copier &) = delete; // its resources live as long as the process
+    copier &operator=(const copier &) = delete;
 
     // On the device that is current.
     cudaError_t open()
@@ -30,7 +31,7 @@ public:
         if (opened_) return *opened_;
         cudaError_t e = cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking);
         for (buffer &b : buffers_) {
-            if (e == cudaSuccess) e = cudaMallocHost(&b.bytes, piece);
+            if (e == cudaSuccess) e = cudaMallocHost(&b.bytes, chunk);
             if (e == cudaSuccess) e = cudaEventCreateWithFlags(&b.free, cudaEventDisableTiming);
         }
         opened_ = e;
@@ -40,8 +41,8 @@ public:
     cudaError_t put(std::byte *to, const std::byte *from, std::size_t bytes)
     {
         cudaError_t e = cudaSuccess;
-        for (std::size_t at = 0, k = 0; at < bytes && e == cudaSuccess; at += piece, k ^= 1) {
-            const std::size_t n = std::min(piece, bytes - at);
+        for (std::size_t at = 0, k = 0; at < bytes && e == cudaSuccess; at += chunk, k ^= 1) {
+            const std::size_t n = std::min(chunk, bytes - at);
             e = cudaEventSynchronize(buffers_[k].free);
             if (e != cudaSuccess) break;
             std::memcpy(buffers_[k].bytes, from + at, n);
@@ -53,15 +54,15 @@ public:
     cudaError_t get(std::byte *to, const std::byte *from, std::size_t bytes)
     {
         cudaError_t e = cudaSuccess;
-        // One piece more: each turn takes out what the turn before has queued.
-        for (std::size_t at = 0, k = 0; at < bytes + piece && e == cudaSuccess;
-             at += piece, k ^= 1) {
-            if (at < bytes) e = queue(k, buffers_[k].bytes, from + at, std::min(piece, bytes - at));
+        // One chunk more: each turn takes out what the turn before has queued.
+        for (std::size_t at = 0, k = 0; at < bytes + chunk && e == cudaSuccess;
+             at += chunk, k ^= 1) {
+            if (at < bytes) e = queue(k, buffers_[k].bytes, from + at, std::min(chunk, bytes - at));
             if (at == 0 || e != cudaSuccess) continue;
-            const std::size_t last = at - piece;
+            const std::size_t last = at - chunk;
             e = cudaEventSynchronize(buffers_[k ^ 1].free);
             if (e == cudaSuccess)
-                std::memcpy(to + last, buffers_[k ^ 1].bytes, std::min(piece, bytes - last));
+                std::memcpy(to + last, buffers_[k ^ 1].bytes, std::min(chunk, bytes - last));
         }
         return e;
     }
@@ -83,9 +84,9 @@ private:
     std::array<buffer, 2> buffers_;
 };
 
-using lanes = std::array<lane, max_threads>;
+using copiers = std::array<copier, max_threads>;
 
-cudaError_t copy_part(lane &by, std::byte *to, const std::byte *from, std::size_t bytes,
+cudaError_t copy_part(copier &by, std::byte *to, const std::byte *from, std::size_t bytes,
                       cudaMemcpyKind kind, int device)
 {
     cudaError_t e = cudaSetDevice(device); // of this thread
@@ -100,14 +101,14 @@ cudaError_t copy_part(lane &by, std::byte *to, const std::byte *from, std::size_
 cudaError_t staged_copy(void *to, const void *from, std::uint64_t bytes, cudaMemcpyKind kind,
                         int device)
 {
-    static std::map<int, lanes> by_device;
-    lanes &own = by_device[device];
+    static std::map<int, copiers> by_device;
+    copiers &own = by_device[device];
     const std::size_t threads =
         std::clamp<std::size_t>(std::thread::hardware_concurrency() / 2, 1, max_threads);
-    std::vector<cudaError_t> ends(threads);
-    {
+    std::vector<cudaError_t> ends(threads, cudaErrorNotReady);
+    try {
         std::vector<std::jthread> running;
-        const std::uint64_t part = (bytes / threads + piece) / piece * piece;
+        const std::uint64_t part = (bytes / threads + chunk) / chunk * chunk;
         for (std::size_t i = 0; i < threads; ++i)
             running.emplace_back([&, i] {
                 const std::uint64_t first = std::min(bytes, i * part);
@@ -115,10 +116,11 @@ cudaError_t staged_copy(void *to, const void *from, std::uint64_t bytes, cudaMem
                                     static_cast<const std::byte *>(from) + first,
                                     std::min(bytes - first, part), kind, device);
             });
+    } catch (const std::system_error &) { // no further thread can be started
     }
     if (std::ranges::all_of(ends, [](cudaError_t e) { return e == cudaSuccess; }))
         return cudaSuccess;
-    cudaGetLastError(); // little memory to pin is no matter, and an error of the device stays
+    // Little memory to pin, or too few threads, are no matter; an error of the device stays.
     return cudaMemcpy(to, from, bytes, kind);
 }
 

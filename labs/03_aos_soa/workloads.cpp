@@ -80,15 +80,13 @@ static int raced_rows() { return simulated() ? 96 : 32 * 257; }
 static int raced_cols() { return simulated() ? 160 : 32 * 129; }
 static int raced_elements() { return raced_rows() * raced_cols(); }
 
-// Fields f and f + 1 of a particle, for an even f: in [-1, 1), by their number, so that what a call
-// must leave alone can be checked without a copy.
-static std::array<float, 2> two_fields(std::uint64_t seed, std::size_t i, int f)
+// In [-1, 1), by its number: what a call must leave alone can be checked without a copy. One hash
+// gives one value, of 24 bits: with more of them the seed would be found from a single particle.
+static float value_of(std::uint64_t seed, std::uint64_t number)
 {
-    std::uint64_t h = (seed + fields * i + std::size_t(f)) * 0x9e3779b97f4a7c15u;
+    std::uint64_t h = (seed + number) * 0x9e3779b97f4a7c15u;
     h = (h ^ (h >> 32)) * 0xd6e8feb86659fd93u;
-    h ^= h >> 32;
-    auto unit = [](std::uint64_t bits) { return float(int(bits & 0xffffff)) * 0x1p-23f - 1; };
-    return {unit(h), unit(h >> 24)};
+    return static_cast<float>(static_cast<int>(h >> 40)) * 0x1p-23f - 1;
 }
 
 namespace {
@@ -111,17 +109,13 @@ public:
     }
     float field_of(std::size_t i, int f) const
     {
-        return two_fields(seed_, i, f / 2 * 2)[std::size_t(f % 2)];
+        return value_of(seed_, fields * i + std::size_t(f));
     }
     // True if values hold all of a particle's fields but x.
     bool holds_rest(const floats &values, std::size_t i) const
     {
-        bool all = values[at(i, field_x + 1)] == field_of(i, field_x + 1);
-        for (int f = 2; f < fields; f += 2) {
-            const auto [one, next] = two_fields(seed_, i, f);
-            all &= values[at(i, f)] == one;
-            all &= values[at(i, f + 1)] == next;
-        }
+        bool all = true;
+        for (int f = 0; f < fields; ++f) all &= f == field_x || values[at(i, f)] == field_of(i, f);
         return all;
     }
     float x(std::size_t i) const { return x_[i]; }

@@ -121,20 +121,23 @@ filtered convolve_separable(const std::vector<float> &image, int rows, int cols,
     });
 }
 
-std::vector<double> sample_bilinear(const std::vector<unsigned char> &image, int width, int height,
-                                    const std::vector<float2> &at)
+double sample(const std::vector<unsigned char> &image, int width, int height, float2 at)
 {
     auto pixel = [&](double x, double y) {
         auto col = static_cast<std::size_t>(std::clamp(x, 0.0, width - 1.0));
         auto row = static_cast<std::size_t>(std::clamp(y, 0.0, height - 1.0));
         return image[row * static_cast<std::size_t>(width) + col] / 255.0;
     };
+    const double x = std::floor(at.x), y = std::floor(at.y), right = at.x - x, below = at.y - y;
+    return (1 - below) * ((1 - right) * pixel(x, y) + right * pixel(x + 1, y)) +
+           below * ((1 - right) * pixel(x, y + 1) + right * pixel(x + 1, y + 1));
+}
+
+std::vector<double> sample_bilinear(const std::vector<unsigned char> &image, int width, int height,
+                                    const std::vector<float2> &at)
+{
     std::vector<double> out;
-    for (float2 p : at) {
-        double x = std::floor(p.x), y = std::floor(p.y), right = p.x - x, below = p.y - y;
-        out.push_back((1 - below) * ((1 - right) * pixel(x, y) + right * pixel(x + 1, y)) +
-                      below * ((1 - right) * pixel(x, y + 1) + right * pixel(x + 1, y + 1)));
-    }
+    for (float2 p : at) out.push_back(sample(image, width, height, p));
     return out;
 }
 

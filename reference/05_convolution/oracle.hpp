@@ -32,6 +32,7 @@ std::vector<double> row_of_convolve_separable(const std::vector<float> &image, i
                                               const std::vector<float> &column_filter, int radius,
                                               int row);
 
+double sample(const std::vector<unsigned char> &image, int width, int height, float2 at);
 std::vector<double> sample_bilinear(const std::vector<unsigned char> &image, int width, int height,
                                     const std::vector<float2> &at);
 

@@ -40,7 +40,7 @@ std::vector<unsigned> histogram_range(const std::vector<float> &in, float low, f
     std::vector<unsigned> bins(static_cast<std::size_t>(bin_count));
     for (float x : in) {
         if (!(x >= low && x < high)) continue;
-        // The division is near the bin, whose bounds decide.
+        // The division is near the bin, whose bounds decide; no width is 0 or infinite here.
         std::size_t bin = std::min(static_cast<std::size_t>((x - low) / width), bounds.size());
         while (bin > 0 && x < bounds[bin - 1]) --bin;
         while (bin < bounds.size() && x >= bounds[bin]) ++bin;

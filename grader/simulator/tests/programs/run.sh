@@ -89,11 +89,11 @@ compile_together() {
         echo "$folder/$together.o" >"$folder/$together.words"
 }
 
-# Links what was compiled with the library at hand.
+# Links what was compiled, with a library.
 # shellcheck disable=SC2046
 link_program() {
     rm -f "$folder/$1"
-    [ -f "$folder/$1.words" ] && g++ $(cat "$folder/$1.words") "$library" -pthread -o "$folder/$1"
+    [ -f "$folder/$1.words" ] && g++ $(cat "$folder/$1.words") "$2" -pthread -o "$folder/$1"
 }
 
 # As the program queues its work, and with work in streams as late as it can be.
@@ -109,23 +109,22 @@ run_both_ways() {
 passed=0 failed=0
 # Links programs with a library and runs them.
 link_and_run() {
-    library=$1
+    with=$1
     shift
-    rm -f "$folder/once" "$folder/twice"
+    for name in once twice; do link_program $name "$with" || true; done
     for program in "$@"; do
         if alone "$program"; then
             name=$(basename "$program")
-            link_program "$name" && run_both_ways "$folder/$name" && good=yes || good=no
+            link_program "$name" "$with" && run_both_ways "$folder/$name" && good=yes || good=no
         else
             name=$(object_of "$program")
-            [ -f "$folder/$name" ] || link_program "$name" || true
             run_both_ways "$folder/$name" "$program" && good=yes || good=no
         fi
         if [ $good = yes ]; then
             passed=$((passed + 1))
         else
             failed=$((failed + 1))
-            echo "FAILED $program with $library"
+            echo "FAILED $program with $with"
         fi
     done
 }
