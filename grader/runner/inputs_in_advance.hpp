@@ -33,8 +33,8 @@ public:
     };
     // Returns the current case's sets, for which it may wait; none if their turn has not come. The
     // first call begins a thread, which makes those of the other cases while at least half of the
-    // memory that was available then still is. No process may be forked from
-    // then on that goes on with this program, as run_groups() forks some.
+    // memory that was available then still is. From then on no process may be forked that goes on
+    // with this program, as run_groups() forks some.
     static made_sets take();
     // No thread works after it, as is right while times are taken. It waits for the case whose sets
     // are being made.

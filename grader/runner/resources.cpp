@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -24,8 +25,21 @@ std::uint64_t available_memory()
     std::ifstream file("/proc/meminfo");
     std::string key, unit;
     for (std::uint64_t kib; file >> key >> kib && std::getline(file, unit);)
-        if (key == "MemAvailable:") return kib << 10;
+        if (key == "MemAvailable:")
+            return std::min(kib << 10, granted_memory("/sys/fs/cgroup").value_or(kib << 10));
     return 0;
+}
+
+std::optional<std::uint64_t> granted_memory(const std::string &folder)
+{
+    std::uint64_t most = 0, used = 0, cached = 0;
+    std::ifstream limit(folder + "/memory.max"), current(folder + "/memory.current");
+    if (!(limit >> most) || !(current >> used)) return std::nullopt; // "max" is no number
+    std::ifstream parts(folder + "/memory.stat");
+    std::string name;
+    for (std::uint64_t bytes; parts >> name >> bytes;)
+        if (name == "inactive_file") cached = bytes; // is given up at need
+    return most - std::min(most, used - std::min(used, cached));
 }
 
 int places_at_device(std::uint64_t device_bytes, std::uint64_t host_bytes)
