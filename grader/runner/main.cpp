@@ -119,11 +119,7 @@ void run_beside_others(const case_group &group)
     run_cases(group);
 }
 
-void release_clock()
-{
-    inputs_in_advance::stop();
-    use_clock(options().clock_lock, clock_use::none);
-}
+void release_clock() { use_clock(options().clock_lock, clock_use::none); }
 
 void leave_clock()
 {
