@@ -49,9 +49,9 @@ struct counted { // totals over every kernel of one call, and the source lines b
     // With several devices: bytes sent by the device that sent most to others, in copies and in
     // accesses by kernels to each other's memory; and copies between devices that went through the
     // host, which are also in host_link_bytes.
-    std::uint64_t most_sent_bytes = 0, staged_bytes = 0;
-    std::uint64_t most_uploaded_bytes = 0; // copied from the host to the device that got most
-    std::uint64_t pageable_out_bytes = 0;  // copied to the host, into pageable memory
+    std::uint64_t max_sent_bytes = 0, staged_bytes = 0;
+    std::uint64_t max_uploaded_bytes = 0; // copied from the host to the device that got most
+    std::uint64_t pageable_out_bytes = 0; // copied to the host, into pageable memory
     // From devices to the host: copies, and accesses by kernels to pinned memory, loads included.
     std::uint64_t downloaded_bytes = 0;
     // From the host, and to it, in copies alone: without accesses by kernels to pinned memory.

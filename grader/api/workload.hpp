@@ -20,9 +20,9 @@ struct speed_gates {
     // S, the lowest ratio of naive's time to the submission's. 0: shown, not graded. Below 1:
     // naive's way is the right one, and the case's gates reject other ways.
     double speedup = 0;
-    double most_speedup = 0; // more is implausible; 0: no bound is known
-    steps copy;              // fraction of this device's copy bandwidth
-    steps fma;               // fraction of this device's FMA rate
+    double max_speedup = 0; // more is implausible; 0: no bound is known
+    steps copy;             // fraction of this device's copy bandwidth
+    steps fma;              // fraction of this device's FMA rate
     // The part of workload::multiply_adds that no version can do without: being faster than that
     // part allows is implausible.
     double fma_needed = 1;

@@ -211,11 +211,12 @@ struct device_facts {
     std::int32_t driver = 0, runtime = 0; // 13000 is 13.0
     // Fields of cudaDeviceProp: maxThreadsPerBlock, maxThreadsPerMultiProcessor, warpSize,
     // asyncEngineCount.
-    std::int32_t threads_a_block = 0, threads_a_multiprocessor = 0, warp = 0, copy_engines = 0;
+    std::int32_t max_threads_per_block = 0, max_threads_per_multiprocessor = 0, warp = 0,
+                 copy_engines = 0;
     // concurrentManagedAccess: managed memory moves page by page on demand, not whole at a launch.
     std::int32_t pages_on_demand = 0;
     // sharedMemPerBlock (without opt-in), sharedMemPerMultiprocessor, totalConstMem.
-    std::uint64_t shared_a_block = 0, shared_a_multiprocessor = 0, constant_bytes = 0;
+    std::uint64_t shared_per_block = 0, shared_per_multiprocessor = 0, constant_bytes = 0;
     std::uint64_t l2_bytes = 0;
     std::uint64_t peak_bytes_per_s = 0; // of its memory, by clock and width; 0: unknown
     std::uint64_t memory_bytes = 0, memory_free = 0; // of cudaMemGetInfo

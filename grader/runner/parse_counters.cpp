@@ -289,8 +289,8 @@ counted parse_counters(std::string_view text)
     c.downloaded_bytes = c.host_link_bytes + c.copied_out_bytes; // so far only pinned memory
     c.host_link_bytes +=
         c.copied_in_bytes + c.staged_bytes + c.parameter_bytes + number(copies, "managed");
-    c.most_sent_bytes = largest(copies.at("sent"));
-    c.most_uploaded_bytes = largest(copies.at("uploaded"));
+    c.max_sent_bytes = largest(copies.at("sent"));
+    c.max_uploaded_bytes = largest(copies.at("uploaded"));
     if (document.contains("kept_bytes")) c.kept_bytes = number(document, "kept_bytes");
     if (document.contains("kept_handles")) c.kept_handles = number(document, "kept_handles");
     if (document.contains("timeline")) add_timeline(c, document["timeline"]);

@@ -309,7 +309,7 @@ private:
     {
         double copy = median(kept_.copy), fma = gates_.fma_needed * median(kept_.fma);
         double ratio = median(kept_.worker);
-        bool by_ratio = gates_.most_speedup > 0 && ratio > gates_.most_speedup;
+        bool by_ratio = gates_.max_speedup > 0 && ratio > gates_.max_speedup;
         if (copy <= beyond_device && fma <= beyond_device && !by_ratio) return std::nullopt;
         bool by_copy = copy > beyond_device;
         std::string message = fmt::format(
@@ -320,7 +320,7 @@ private:
         if (by_ratio)
             message = fmt::format("{} took {:.3g} ms, {:.2f} times naive's speed; {:.3g} times "
                                   "is more than any version can reach.",
-                                  device_.function(), median(kept_.ms), ratio, gates_.most_speedup);
+                                  device_.function(), median(kept_.ms), ratio, gates_.max_speedup);
         return judged(verdict::IMPLAUSIBLE, message,
                       "Every call must do its whole work on the inputs it is given, also when they "
                       "resemble those of an earlier call.");

@@ -62,7 +62,7 @@ template <class Case, class F> void for_each_number(Case &c, F f)
     f("bytes", c.bytes);
     f("multiply_adds", c.multiply_adds);
     f("speedup", c.gates.speedup);
-    f("most_speedup", c.gates.most_speedup);
+    f("max_speedup", c.gates.max_speedup);
     f("copy_pass", c.gates.copy.pass);
     f("copy_good", c.gates.copy.good);
     f("copy_excellent", c.gates.copy.excellent);

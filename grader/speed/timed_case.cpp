@@ -22,7 +22,7 @@ namespace {
 // The gates of a case whose time is only shown.
 speed_gates without_time(speed_gates gates)
 {
-    gates.speedup = gates.most_speedup = 0;
+    gates.speedup = gates.max_speedup = 0;
     gates.copy = gates.fma = {};
     return gates;
 }

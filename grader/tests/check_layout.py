@@ -27,9 +27,6 @@ EXEMPT = {"LICENSE", ".gitignore"}  # files of a prescribed form
 OPENING = re.compile(r"^\s*// (?:What|Whatever|Whoever|Of|Whether|Those|Nobody)\b", re.M)
 BANNED_NAME = re.compile(r"\b(?:(?:most|least)_[a-z]\w*|\w+s_an?_(?:block|call|element|interaction|launch|multiprocessor"
                          r"|request|second|thread|tick|warp)\w*)")
-# Names that labs/*/grade.cpp uses; they can only be changed together with the labs.
-NAMES_IN_LABS = {"most_speedup", "most_sent_bytes", "most_uploaded_bytes",
-                     "threads_a_block", "threads_a_multiprocessor"}
 # A gate counts `bytes per element`, not `bytes an element`; a rung is `4_copy_per_warp`.
 UNIT = ("access|block|body|byte|call|column|device|element|interaction|key|lane|launch|member|multiply-add|pair|particle|pass|pixel"
         "|request|row|sample|second|step|stream|thread|tile|value|warp")
@@ -249,8 +246,10 @@ def check_files():
             lab = path.parents[1].name
             grade = path.parents[1] / "grade.cpp" if "tests/labs" in name else TOP / "labs" / lab / "grade.cpp"
             check_wrong(path, lines, case_names(grade), verdicts)
-        if name.startswith("grader/") and "/tests/labs/" not in name and path.suffix in (".cpp", ".hpp", ".h", ".cu"):
-            check_words(path, lines)
+        if path.suffix in (".cpp", ".hpp", ".h", ".cu"):
+            check_names(path, lines)
+            if name.startswith("grader/") and "/tests/labs/" not in name:
+                check_openings(path, lines)
         if path.suffix == ".cpp" and name.startswith(("labs/", "grader/speed/")):
             check_rates(path, text)
         if re.fullmatch(r"solutions/\w+/\d_\w+\.cu", name):
@@ -367,11 +366,15 @@ def check_folders():
                 problem(folder, "depends on itself through other folders")
 
 
-def check_words(path, lines):
+def check_openings(path, lines):
     for number, line in enumerate(lines, 1):
         if OPENING.match(line):
             problem(path, f"line {number}: begin the comment with its subject, not `{line.split()[1]}`")
-        for name in set(BANNED_NAME.findall(line)) - NAMES_IN_LABS:
+
+
+def check_names(path, lines):
+    for number, line in enumerate(lines, 1):
+        for name in set(BANNED_NAME.findall(line)):
             problem(path, f"line {number}: name a limit max_ or min_ and a rate _per_, not `{name}`")
 
 

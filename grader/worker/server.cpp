@@ -154,13 +154,13 @@ void server::facts(const request &r, reply &a)
     f.memory_free = free;
     cudaDriverGetVersion(&f.driver);
     cudaRuntimeGetVersion(&f.runtime);
-    f.threads_a_block = p.maxThreadsPerBlock;
-    f.threads_a_multiprocessor = p.maxThreadsPerMultiProcessor;
+    f.max_threads_per_block = p.maxThreadsPerBlock;
+    f.max_threads_per_multiprocessor = p.maxThreadsPerMultiProcessor;
     f.warp = p.warpSize;
     f.copy_engines = p.asyncEngineCount;
     f.pages_on_demand = p.concurrentManagedAccess;
-    f.shared_a_block = p.sharedMemPerBlock;
-    f.shared_a_multiprocessor = p.sharedMemPerMultiprocessor;
+    f.shared_per_block = p.sharedMemPerBlock;
+    f.shared_per_multiprocessor = p.sharedMemPerMultiprocessor;
     f.constant_bytes = p.totalConstMem;
     for (int d = 0; d < std::min(f.devices, max_devices); ++d)
         for (int to = 0, can = 0; to < std::min(f.devices, max_devices); ++to)

@@ -110,10 +110,10 @@ CORRECTNESS_CASE("device_facts: what the runtime says", 3)
                ? "Does cudaGetDeviceProperties(&device, number) fill the structure before?"
                : "Copy the characters and the zero that ends them.");
     same("multiprocessors", got.multiprocessors, facts.multiprocessors, look);
-    same("threads_a_block", got.threads_a_block, facts.threads_a_block,
-         of_a_block(got.threads_a_block, facts.threads_a_multiprocessor));
-    same("shared_a_block", got.shared_a_block, facts.shared_a_block,
-         of_a_block(got.shared_a_block, facts.shared_a_multiprocessor));
+    same("max_threads_per_block", got.max_threads_per_block, facts.max_threads_per_block,
+         of_a_block(got.max_threads_per_block, facts.max_threads_per_multiprocessor));
+    same("shared_per_block", got.shared_per_block, facts.shared_per_block,
+         of_a_block(got.shared_per_block, facts.shared_per_multiprocessor));
     same("constant_memory", got.constant_memory, facts.constant_bytes, look);
     same("l2", got.l2, facts.l2_bytes, look);
     same("warp_size", got.warp_size, facts.warp, look);
@@ -160,7 +160,7 @@ CORRECTNESS_CASE("polynomial: a few elements", 0.5) { try_polynomial(10, 3); }
 
 CORRECTNESS_CASE("polynomial: every degree", 0.5)
 {
-    for (int degree = most_coefficients - 1; degree >= 0; --degree) try_polynomial(70, degree);
+    for (int degree = max_coefficients - 1; degree >= 0; --degree) try_polynomial(70, degree);
     try_polynomial(0, 4);
 }
 

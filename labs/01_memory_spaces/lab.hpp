@@ -17,15 +17,15 @@
 
 // Properties of the current device.
 struct device_facts_t {
-    int devices;            // that this process can use
-    char name[256];         // as the runtime spells it, ended by a zero
-    int multiprocessors;    // SMs
-    int threads_a_block;    // at most
-    size_t shared_a_block;  // bytes of shared memory, at most, without opt-in
-    size_t constant_memory; // bytes
-    size_t l2;              // bytes of the cache that all SMs share
-    int warp_size;          // threads
-    int copy_engines;       // that move data while kernels run
+    int devices;               // that this process can use
+    char name[256];            // as the runtime spells it, ended by a zero
+    int multiprocessors;       // SMs
+    int max_threads_per_block; // at most
+    size_t shared_per_block;   // bytes of shared memory, at most, without opt-in
+    size_t constant_memory;    // bytes
+    size_t l2;                 // bytes of the cache that all SMs share
+    int warp_size;             // threads
+    int copy_engines;          // that move data while kernels run
 };
 void device_facts(device_facts_t *out_host);
 
@@ -40,7 +40,7 @@ void add_to_global(float start, float *out_host);
 //   y[i] = c[0] + c[1] * x[i] + ... + c[degree] * x[i]^degree.
 // The lesson: constant memory, for values that all threads read at the same
 // time, and registers, so that a value read once serves several elements.
-constexpr int most_coefficients = 64;
+constexpr int max_coefficients = 64;
 void polynomial(const float *x, float *y, int n, const float *coefficients_host, int degree);
 
 // Walks through a table, each element on a path of its own.

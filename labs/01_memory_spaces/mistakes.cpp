@@ -102,13 +102,13 @@ std::vector<misconception<float>> wrong_sorts(const floats &in)
 
 std::vector<misconception<float>> wrong_reversals(const floats &data, int block)
 {
-    constexpr std::size_t most_in_y = 65535; // of a grid's blocks, by which some cut x as well
+    constexpr std::size_t max_in_y = 65535; // of a grid's blocks, by which some cut x as well
     return {
         {"The pieces from number 65535 on stayed as they were.",
          "Which blocks handle these? A grid limited to 65535 blocks is too small if each has one "
          "piece: in x there may be 2147483647 blocks, or let a block go on to further pieces.",
          [&data, block] {
-             const std::size_t reach = std::min(data.size(), most_in_y * std::size_t(block));
+             const std::size_t reach = std::min(data.size(), max_in_y * std::size_t(block));
              floats out = oracle::reverse_blocks(floats(data.begin(), data.begin() + reach), block);
              out.insert(out.end(), data.begin() + reach, data.end());
              return out;

@@ -37,7 +37,7 @@ void add_to_global(float start, float *out_host)
 }
 
 // Constant memory: kernels only read it, the host sets it like any symbol.
-static __constant__ float coefficients[most_coefficients];
+static __constant__ float coefficients[max_coefficients];
 
 constexpr int per_thread = 4; // elements of a polynomial
 

@@ -279,16 +279,16 @@ block_needs filling(const asked_sm &sm)
 
 void ask_residency(const asked_sm &sm, limit last)
 {
-    const int most_registers = last == limit::threads ? sm.free_registers : 255;
+    const int max_registers = last == limit::threads ? sm.free_registers : 255;
     std::vector<block_needs> blocks;
     for (int threads : {256, 32, 33, 96, 1000, 1024})
-        blocks.push_back({threads, std::min(40, most_registers), 0});
-    blocks.push_back({256, std::min(33, most_registers), 0});
+        blocks.push_back({threads, std::min(40, max_registers), 0});
+    blocks.push_back({256, std::min(33, max_registers), 0});
     // Of 11 * 62 registers and no rounding three blocks fit an H100, else two.
-    blocks.push_back({352, std::min(62, most_registers), 0});
+    blocks.push_back({352, std::min(62, max_registers), 0});
     for (int k = 0; k < 24; ++k) {
         blocks.push_back({random_between(32, k % 2 == 0 ? 1024 : 128),
-                          random_between(std::min(16, most_registers), most_registers), 0});
+                          random_between(std::min(16, max_registers), max_registers), 0});
         if (last == limit::shared_memory)
             blocks.back() = k % 3 == 0 ? with_shared_memory(blocks.back(), sm) : filling(sm);
     }

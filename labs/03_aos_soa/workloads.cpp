@@ -346,7 +346,7 @@ make_workload matrix_for(transposition what)
 }
 
 // 1024 threads with eight particles each have two blocks here, the second half full.
-constexpr double least_share = 1.25;
+constexpr double min_share = 1.25;
 
 static const char *const whole_sectors =
     "Memory moves in sectors of 32 bytes. Which fields share a sector with those you need, and are "
@@ -396,7 +396,7 @@ void race_particles(task what, layout chosen)
                          "one particle share theirs?";
     }
     // The chosen particles are so few that one block may have all of them.
-    if (what != task::distance_some) gates.counted.push_back(blocks_share(least_share));
+    if (what != task::distance_some) gates.counted.push_back(blocks_share(min_share));
     gates.form = chosen == layout::aos ? "aos" : "soa";
     // Naive keeps its structs, whatever the submission chose.
     race(particles_in(chosen, what), gates,
@@ -435,7 +435,7 @@ static void add_gates_of_conversion(speed_gates &gates)
          at_most("sectors stored per particle", {2.05}, "sectors",
                  "A particle fills two sectors; store them once.",
                  per(conversions, &counted::store_sectors)),
-         bank_conflicts(2, same_bank), lanes_at_work(), blocks_share(least_share)});
+         bank_conflicts(2, same_bank), lanes_at_work(), blocks_share(min_share)});
 }
 
 void race_matrix(transposition what)
@@ -457,6 +457,6 @@ void race_bytes_moved(transposition conversion)
                                  "Each request moves whole sectors. How many requests of a thread "
                                  "touch the same sector of a struct? Let them ask for more of it: "
                                  "float4, or neighbouring lanes on neighbouring floats."),
-                     lanes_at_work(), blocks_share(least_share)};
+                     lanes_at_work(), blocks_share(min_share)};
     race(matrix_for(conversion), gates);
 }

@@ -177,14 +177,14 @@ static counted_gate accesses_per_multiply_add(task what)
 }
 
 // Tiles of 256 x 128, of which two cover these products, and one of those may be half empty.
-constexpr double least_share = 1.4;
+constexpr double min_share = 1.4;
 
 // Counted only: a plain tile passes.
 static void count_loads(task what, double limit)
 {
     speed_gates gates;
     gates.counted = {sectors_per_multiply_add(what, limit), wavefronts_per_multiply_add(what),
-                     lanes_at_work(), blocks_share(least_share)};
+                     lanes_at_work(), blocks_share(min_share)};
     race(product_of(what), gates);
 }
 
@@ -195,7 +195,7 @@ static void race_product(task what)
     gates.fma = {0, 0.45, 0.65};
     if (what != task::square) gates.fma = {0, 0.35, 0.50};
     gates.counted = {accesses_per_multiply_add(what), sectors_per_multiply_add(what),
-                     lanes_at_work(), blocks_share(least_share)};
+                     lanes_at_work(), blocks_share(min_share)};
     gates.too_slow = "A tile in shared memory is right, but not yet fast. Let each thread compute "
                      "several elements, first 8 of one column, then 8 x 8, so that a float, once "
                      "in a register, serves several sums.";

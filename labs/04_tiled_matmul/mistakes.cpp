@@ -125,8 +125,8 @@ misconceptions wrong_products(const floats &M, const floats &N, const shape &s)
     if (s.l < s.k)
         add("Only the first l terms of each sum are there, and there should be k.",
             "The columns of the first matrix, and the rows of the second, are k.", terms(0, s.l));
-    constexpr int least_tile = 8;
-    if (s.k < least_tile && s.k > 0)
+    constexpr int min_tile = 8;
+    if (s.k < min_tile && s.k > 0)
         add("All elements are 0, and k is less than a tile.",
             "Does the loop over the tiles run at all? k / tile is 0 here: round up, and fill what "
             "lies beyond k with zeros. If it runs, print the first term of a sum: which of its "

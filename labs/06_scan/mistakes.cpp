@@ -119,9 +119,9 @@ template <class T> bool in_32_bits(const parts<T> &p)
 // So many parts are right, or elements, that whoever scans their sums will have stopped there.
 template <class T> bool too_few_sums(const parts<T> &p)
 {
-    constexpr std::size_t most_of_a_block = 16384;
+    constexpr std::size_t max_of_a_block = 16384;
     const bool rounds = (p.first_wrong & (p.first_wrong - 1)) == 0;
-    return p.first_wrong > 0 && (p.each > most_of_a_block || (rounds && p.first_wrong >= 32));
+    return p.first_wrong > 0 && (p.each > max_of_a_block || (rounds && p.first_wrong >= 32));
 }
 
 template <class T> std::vector<misconception<T>>

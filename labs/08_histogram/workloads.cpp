@@ -109,8 +109,8 @@ bool there_is_room_for_more_than_32_bits()
 many_bytes more_than_16_bits()
 {
     constexpr std::size_t one_other_in = 64;
-    constexpr double most_warps = 64, equal = 1 - 1.1 / one_other_in;
-    const double warps = simulated() ? 16.5 : most_warps * device().multiprocessors;
+    constexpr double max_warps = 64, equal = 1 - 1.1 / one_other_in;
+    const double warps = simulated() ? 16.5 : max_warps * device().multiprocessors;
     const double room = double(device().memory_bytes) / 32;
     bytes piece = spread_bytes(70003, spread::one_bin, random_source());
     for (std::size_t i = 0; i < piece.size(); i += one_other_in)

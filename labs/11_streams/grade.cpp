@@ -203,8 +203,8 @@ CORRECTNESS_CASE("add_pipelined: streams in any order", 1.5)
 SPEED_CASE("add_pipelined: speed", 11.5, 7)
 {
     speed_gates gates;
-    gates.speedup = 1.55;   // two pieces reach 1.42 on an H200, the solution 2.1
-    gates.most_speedup = 3; // two arrays come in, of the five that naive's time is long
+    gates.speedup = 1.55;  // two pieces reach 1.42 on an H200, the solution 2.1
+    gates.max_speedup = 3; // two arrays come in, of the five that naive's time is long
     int rounds = balanced_rounds();
     double n = double(raced_elements());
     gates.counted = overlap_gates(8 * n, 4 * n, n * rounds, {0.6, 0.5, 0.45});

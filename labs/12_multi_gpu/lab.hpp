@@ -1,7 +1,7 @@
 // Lab 12, multi GPU: the functions to write. The lesson is
 // handouts/12_multi_gpu.md.
 //
-// `devices` is the number of members: any number from 1 to most_devices. Member
+// `devices` is the number of members: any number from 1 to max_members. Member
 // k works on the CUDA device k % N, where N is the number that
 // cudaGetDeviceCount returns: if there are fewer GPUs than members, some
 // members share one. buffers[k] is memory of member k's device, at a multiple
@@ -21,7 +21,7 @@
 // does.
 #pragma once
 
-constexpr int most_devices = 16;
+constexpr int max_members = 16;
 
 // Finds out which members can follow which members' pointers.
 //   can_access_host: devices x devices. can_access_host[i * devices + j] = 1 if

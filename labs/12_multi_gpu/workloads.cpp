@@ -16,7 +16,7 @@ using namespace grading;
 // On the simulator always four; else as many as there are, or two that share.
 static int raced_members()
 {
-    return simulated() ? 4 : std::clamp(device().devices, 2, most_devices);
+    return simulated() ? 4 : std::clamp(device().devices, 2, max_members);
 }
 
 std::size_t buffer_size() { return simulated() ? 1 << 16 : 1 << 23; }
@@ -165,7 +165,7 @@ static counted_gate no_host_link()
 static counted_gate sent(double most, const char *meaning)
 {
     return at_most("bytes sent by a device, in buffers", {most}, "", meaning,
-                   per(buffer_bytes, &counted::most_sent_bytes));
+                   per(buffer_bytes, &counted::max_sent_bytes));
 }
 
 static counted_gate time_of_copies(double most, const char *meaning)
@@ -181,7 +181,7 @@ static counted_gate busiest_link(double total)
         "Each of four devices should get a fourth. Print each member's share, and its current "
         "device when it copies. Are the shares equal? Are the devices different? A host thread "
         "begins with device 0 as its current one, whatever the thread that started it had chosen.",
-        per(total, &counted::most_uploaded_bytes));
+        per(total, &counted::max_uploaded_bytes));
 }
 
 // The devices' input must have been sent to them, and the result from them, in bytes.

@@ -20,7 +20,7 @@
 // ../check.hpp does.
 #pragma once
 
-constexpr int most_devices = 16;
+constexpr int max_members = 16;
 
 // Solves a system on one device, member 0's.
 // The lesson: the host need not look at a pivot, and a number that is loaded
@@ -28,7 +28,7 @@ constexpr int most_devices = 16;
 int eliminate_one(const double *augmented_host, int n, double *x_host);
 
 // Solves a system on several devices.
-//   devices: the number of members, from 1 to most_devices. Member k works on
+//   devices: the number of members, from 1 to max_members. Member k works on
 //   the CUDA device k % N, where N is the number that cudaGetDeviceCount
 //   returns: if there are fewer GPUs than members, some members share one.
 // Some devices may have no access to each other's memory; the runtime then

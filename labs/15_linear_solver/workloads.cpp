@@ -104,7 +104,7 @@ public:
         if (which_ == solver::one)
             return remote<decltype(eliminate_one)>::arguments(host(a_), n_, host(x_));
         // On the simulator always four; else as many as there are, or two that share.
-        const int members = simulated() ? 4 : std::clamp(device().devices, 2, most_devices);
+        const int members = simulated() ? 4 : std::clamp(device().devices, 2, max_members);
         return remote<decltype(eliminate)>::arguments(host(a_), n_, host(x_), members);
     }
     std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
@@ -167,7 +167,7 @@ static counted_gate busiest_link()
         "share of the host's bytes that one device gets", {0.35}, "%",
         "Each of four devices should get a fourth. Print each member's share, and its current "
         "device when it copies. Are the shares equal? Are the devices different?",
-        per(system_bytes, &counted::most_uploaded_bytes));
+        per(system_bytes, &counted::max_uploaded_bytes));
 }
 
 // The devices' input must have been sent to them, and the result from them, in bytes.

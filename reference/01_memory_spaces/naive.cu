@@ -19,8 +19,8 @@ void device_facts(device_facts_t *out_host)
     check(cudaGetDeviceProperties(&p, device), "cudaGetDeviceProperties");
     std::memcpy(out_host->name, p.name, sizeof out_host->name);
     out_host->multiprocessors = p.multiProcessorCount;
-    out_host->threads_a_block = p.maxThreadsPerBlock;
-    out_host->shared_a_block = p.sharedMemPerBlock;
+    out_host->max_threads_per_block = p.maxThreadsPerBlock;
+    out_host->shared_per_block = p.sharedMemPerBlock;
     out_host->constant_memory = p.totalConstMem;
     out_host->l2 = p.l2CacheSize;
     out_host->warp_size = p.warpSize;
@@ -38,7 +38,7 @@ void add_to_global(float start, float *out_host)
     check(cudaMemcpyFromSymbol(out_host, in_global, sizeof *out_host), "cudaMemcpyFromSymbol");
 }
 
-static __device__ float coefficients[most_coefficients];
+static __device__ float coefficients[max_coefficients];
 
 static __global__ void evaluate(const float *x, float *y, int n, int degree)
 {

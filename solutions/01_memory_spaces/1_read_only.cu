@@ -12,7 +12,7 @@ constexpr int block_size = 256;
 
 static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
 
-static __constant__ float coefficients[most_coefficients];
+static __constant__ float coefficients[max_coefficients];
 
 constexpr int per_thread = 4; // elements of a polynomial
 

@@ -20,8 +20,8 @@ void device_facts(device_facts_t *out_host)
     check(cudaGetDeviceProperties(&device, current), "cudaGetDeviceProperties");
     std::copy(device.name, device.name + sizeof device.name, out_host->name);
     out_host->multiprocessors = device.multiProcessorCount;
-    out_host->threads_a_block = device.maxThreadsPerBlock;
-    out_host->shared_a_block = device.sharedMemPerBlock;
+    out_host->max_threads_per_block = device.maxThreadsPerBlock;
+    out_host->shared_per_block = device.sharedMemPerBlock;
     out_host->constant_memory = device.totalConstMem;
     out_host->l2 = device.l2CacheSize;
     out_host->warp_size = device.warpSize;
@@ -43,7 +43,7 @@ void add_to_global(float start, float *out_host)
 }
 
 // Constant memory: kernels only read it, the host sets it like any symbol.
-static __constant__ float coefficients[most_coefficients];
+static __constant__ float coefficients[max_coefficients];
 
 constexpr int per_thread = 4; // elements of a polynomial
 

@@ -31,8 +31,8 @@ void device_facts(device_facts_t *out_host)
     check(cudaGetDeviceProperties(&p, current_device()), "cudaGetDeviceProperties");
     std::memcpy(out_host->name, p.name, sizeof out_host->name);
     out_host->multiprocessors = p.multiProcessorCount;
-    out_host->threads_a_block = p.maxThreadsPerBlock;
-    out_host->shared_a_block = p.sharedMemPerBlock;
+    out_host->max_threads_per_block = p.maxThreadsPerBlock;
+    out_host->shared_per_block = p.sharedMemPerBlock;
     out_host->constant_memory = p.totalConstMem;
     out_host->l2 = p.l2CacheSize;
     out_host->warp_size = p.warpSize;
@@ -50,7 +50,7 @@ void add_to_global(float start, float *out_host)
     check(cudaMemcpyFromSymbol(out_host, in_global, sizeof *out_host), "cudaMemcpyFromSymbol");
 }
 
-static __constant__ float coefficients[most_coefficients];
+static __constant__ float coefficients[max_coefficients];
 
 // A coefficient is loaded once for all elements of a thread.
 static __global__ void evaluate(const float *x, float *y, int n, int degree)
@@ -184,12 +184,12 @@ void small_sort(const float *in, float *out, int n)
     check_launch("sort_runs");
 }
 
-constexpr int most_of_a_piece = 1024;
+constexpr int max_piece = 1024;
 
 // A block has `span` elements, which are whole pieces, but for the last.
 static __global__ void reverse_pieces(float *data, int n, int block, int span)
 {
-    __shared__ float before[most_of_a_piece];
+    __shared__ float before[max_piece];
     data += blockIdx.x * span;
     int count = min(span, n - static_cast<int>(blockIdx.x) * span);
     for (int i = threadIdx.x; i < count; i += block_size) before[i] = data[i];
@@ -203,7 +203,7 @@ static __global__ void reverse_pieces(float *data, int n, int block, int span)
 void reverse_blocks(float *data, int n, int block)
 {
     if (n == 0) return;
-    int span = most_of_a_piece / block * block;
+    int span = max_piece / block * block;
     reverse_pieces<<<pieces(n, span), block_size>>>(data, n, block, span);
     check_launch("reverse_pieces");
 }

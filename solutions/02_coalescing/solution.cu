@@ -12,9 +12,9 @@
 
 #include <cstdint>
 
-constexpr int block_size = 256, warps_a_block = block_size / 32;
-constexpr int rows_a_stretch = 2; // 32 bytes a thread and input in flight
-constexpr int stretch = rows_a_stretch * 32 * 4;
+constexpr int block_size = 256, warps_per_block = block_size / 32;
+constexpr int rows_per_stretch = 2; // 32 bytes a thread and input in flight
+constexpr int stretch = rows_per_stretch * 32 * 4;
 constexpr int sector = 8, line = 32; // in floats
 
 // How many floats `p` lies past the last boundary of `unit` floats.
@@ -42,7 +42,7 @@ static split split_at_lines(const float *out, int n)
 
 static int blocks_for(const split &s)
 {
-    return (s.stretches + warps_a_block - 1) / warps_a_block + 1; // the last block: the ends
+    return (s.stretches + warps_per_block - 1) / warps_per_block + 1; // the last block: the ends
 }
 
 // The elements outside the body, shared out among the threads of one block.
@@ -54,7 +54,7 @@ template <class F> static __device__ void at_both_ends(const split &s, F do_elem
 
 // One input of a stretch as it lies in memory, from a sector boundary on.
 struct quads {
-    float4 row[rows_a_stretch + 1]; // of the last row only lanes 0 and 1 hold anything
+    float4 row[rows_per_stretch + 1]; // of the last row only lanes 0 and 1 hold anything
 };
 
 static __device__ quads load(const float *first, int shift)
@@ -62,10 +62,10 @@ static __device__ quads load(const float *first, int shift)
     int lane = threadIdx.x % 32;
     const float4 *from = reinterpret_cast<const float4 *>(first - shift) + lane;
     quads q;
-    for (int r = 0; r < rows_a_stretch; ++r) q.row[r] = from[32 * r];
+    for (int r = 0; r < rows_per_stretch; ++r) q.row[r] = from[32 * r];
     // The float4 that the last lanes lack: one sector more.
-    q.row[rows_a_stretch] = {};
-    if (shift > 0 && lane < 2) q.row[rows_a_stretch] = from[32 * rows_a_stretch];
+    q.row[rows_per_stretch] = {};
+    if (shift > 0 && lane < 2) q.row[rows_per_stretch] = from[32 * rows_per_stretch];
     return q;
 }
 
@@ -102,12 +102,12 @@ static __global__ void __launch_bounds__(block_size)
         at_both_ends(s, [=](int i) { c[i] = a[i] + b[i]; });
         return;
     }
-    int warp = blockIdx.x * warps_a_block + threadIdx.x / 32, lane = threadIdx.x % 32;
+    int warp = blockIdx.x * warps_per_block + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (warp >= s.stretches) return; // the whole warp: every lane must be there to shuffle
     int first = s.head + warp * stretch;
     quads qa = load(a + first, shift_a), qb = load(b + first, shift_b);
     float4 *out = reinterpret_cast<float4 *>(c + first) + lane;
-    for (int r = 0; r < rows_a_stretch; ++r) {
+    for (int r = 0; r < rows_per_stretch; ++r) {
         float4 va = realigned(qa, r, shift_a), vb = realigned(qb, r, shift_b);
         out[32 * r] = {va.x + vb.x, va.y + vb.y, va.z + vb.z, va.w + vb.w};
     }
@@ -156,12 +156,12 @@ static __global__ void __launch_bounds__(block_size)
         at_both_ends(s, [=](int i) { out[i] = in[i] * factor[i % cols]; });
         return;
     }
-    int warp = blockIdx.x * warps_a_block + threadIdx.x / 32, lane = threadIdx.x % 32;
+    int warp = blockIdx.x * warps_per_block + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (warp >= s.stretches) return;
     int first = s.head + warp * stretch;
     quads q = load(in + first, shift);
     float4 *to = reinterpret_cast<float4 *>(out + first) + lane;
-    for (int r = 0; r < rows_a_stretch; ++r) {
+    for (int r = 0; r < rows_per_stretch; ++r) {
         // The matrix is one flat stream; the column is where a row would have wrapped.
         unsigned col = (first + 4u * (32 * r + lane)) % cols;
         float4 f = factors_from(factor, col, cols, by_quads), v = realigned(q, r, shift);

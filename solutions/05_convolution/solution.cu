@@ -31,7 +31,7 @@ constexpr int largest = 16;            // radius
 struct job {
     const float *image;
     float *out;
-    int rows, cols, rows_a_block;
+    int rows, cols, rows_per_block;
     bool clamped, by_float4; // by_float4: every row begins at a multiple of 16 bytes
 };
 
@@ -125,7 +125,7 @@ template <int R, class F> static __global__ void __launch_bounds__(block_size, R
     __shared__ __align__(16) float rows[ring][wide];
     int left = blockIdx.x * strip, mine = threadIdx.x * own;
     bool only_brings = mine >= strip || left + mine >= j.cols; // the halo, or what lies beyond
-    int first = blockIdx.y * j.rows_a_block, last = min(first + j.rows_a_block, j.rows);
+    int first = blockIdx.y * j.rows_per_block, last = min(first + j.rows_per_block, j.rows);
     auto place = [&](int row) { return rows[unsigned(row - first + R) % ring]; };
     courier next(j, left - halo);
     auto start = [&](int row) {
@@ -164,8 +164,8 @@ template <int R, class F> static void launch(job j, const F &filter)
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, filter_strip<R, F>, block_size, 0),
         "asking for the occupancy");
     int pieces = min(max(sms * resident / strips, 1), (j.rows + 8 * R - 1) / (8 * R));
-    j.rows_a_block = (j.rows + pieces - 1) / pieces;
-    dim3 grid(strips, (j.rows + j.rows_a_block - 1) / j.rows_a_block);
+    j.rows_per_block = (j.rows + pieces - 1) / pieces;
+    dim3 grid(strips, (j.rows + j.rows_per_block - 1) / j.rows_per_block);
     filter_strip<R, F><<<grid, block_size>>>(j, filter);
     check_launch("filter_strip");
 }

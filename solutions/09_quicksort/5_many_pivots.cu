@@ -13,8 +13,8 @@
 
 constexpr int threads = 256, per_thread = 16, tile = threads * per_thread;
 constexpr int leaf = 4096, usual_leaf = 2048; // keys: a block sorts so many at most; as a rule
-constexpr int most_buckets = threads, samples = 4096;
-constexpr int most_sampled_levels = 8; // then pivots by value, whatever the keys
+constexpr int max_buckets = threads, samples = 4096;
+constexpr int max_sampled_levels = 8; // then pivots by value, whatever the keys
 constexpr unsigned all_lanes = 0xffffffff, largest = 0xffffffff;
 
 // `n` keys from `at` on, all from `low` to `high`. Where these are equal there is nothing to split:
@@ -28,7 +28,7 @@ struct part {
 struct plan {
     unsigned *data, *from, *to;
     part *parts, *next_parts;
-    unsigned *pivots;         // most_buckets for each part: the smallest key of each bucket but 0
+    unsigned *pivots;         // max_buckets for each part: the smallest key of each bucket but 0
     int *places;              // the same: keys counted; then where the next one goes
     unsigned long long *next; // parts of the next level << 32 | their tiles
     int *step;                // of this level: the first that has not been launched
@@ -42,8 +42,8 @@ static __host__ __device__ int tiles_for(int n) { return (n - 1) / tile + 1; }
 union block_memory {
     unsigned sorted[leaf];
     struct {
-        unsigned pivots[most_buckets];
-        int counts[most_buckets], places[most_buckets], part;
+        unsigned pivots[max_buckets];
+        int counts[max_buckets], places[max_buckets], part;
     } tile;
 };
 static __device__ block_memory &shared()
@@ -104,7 +104,7 @@ static __device__ void choose_pivots(const plan &s, int p)
     unsigned *sample = shared().sorted;
     const part of = s.parts[p];
     int b = threadIdx.x;
-    s.places[p * most_buckets + b] = 0;
+    s.places[p * max_buckets + b] = 0;
     if (of.buckets == 0) return;
     for (int i = b; i < samples; i += threads) {
         unsigned anywhere = (s.level * samples + i) * 2654435761u;
@@ -115,11 +115,11 @@ static __device__ void choose_pivots(const plan &s, int p)
     int spacing = samples / of.buckets;
     unsigned pivot = sample[b * spacing], before = sample[(b - 1) * spacing];
     if (b > 1 && pivot == before && pivot != largest) ++pivot;
-    if (s.level >= most_sampled_levels) {
+    if (s.level >= max_sampled_levels) {
         unsigned range = of.high - of.low, width = max(1u, range / of.buckets);
         pivot = of.low + min(range, b * width);
     }
-    s.pivots[p * most_buckets + b] = pivot;
+    s.pivots[p * max_buckets + b] = pivot;
 }
 
 // A block's tile, and the bucket of each of its keys.
@@ -147,7 +147,7 @@ static __device__ void load_tile(const plan &s, int t, tile_keys &mine)
     mine.first = of.at + behind, mine.equal = of.low;
     if (of.buckets == 0) return;
     int b = threadIdx.x;
-    if (b > 0 && b < of.buckets) block.pivots[b] = s.pivots[mine.p * most_buckets + b];
+    if (b > 0 && b < of.buckets) block.pivots[b] = s.pivots[mine.p * max_buckets + b];
     for (int k = 0; k < per_thread; ++k) {
         mine.key[k] = mine.has(k) ? s.from[mine.first + threadIdx.x + k * threads] : 0;
         mine.bucket[k] = 0;
@@ -169,13 +169,13 @@ static __device__ void count_keys(const plan &s, int t)
         if (mine.has(k)) atomicAdd(&counts[mine.bucket[k]], 1);
     __syncthreads();
     int count = counts[threadIdx.x];
-    if (count > 0) atomicAdd(&s.places[mine.p * most_buckets + threadIdx.x], count);
+    if (count > 0) atomicAdd(&s.places[mine.p * max_buckets + threadIdx.x], count);
 }
 
 static __device__ int buckets_for(int n, unsigned low, unsigned high)
 {
     int buckets = 4; // with fewer, two equal pivots need not make a part smaller
-    while (buckets < most_buckets && buckets * usual_leaf < n) buckets *= 2;
+    while (buckets < max_buckets && buckets * usual_leaf < n) buckets *= 2;
     return low == high ? 0 : buckets;
 }
 
@@ -184,10 +184,10 @@ static __device__ void lay_out(const plan &s, int p)
 {
     const part of = s.parts[p];
     if (of.buckets == 0) return;
-    int b = threadIdx.x, *place = &s.places[p * most_buckets + b], n = *place;
+    int b = threadIdx.x, *place = &s.places[p * max_buckets + b], n = *place;
     int at = of.at + sum_before(n);
     *place = at;
-    const unsigned *pivots = s.pivots + p * most_buckets;
+    const unsigned *pivots = s.pivots + p * max_buckets;
     if (n <= leaf) return;
     unsigned low = b == 0 ? of.low : pivots[b];
     unsigned high = b + 1 == of.buckets ? of.high : pivots[b + 1] - 1;
@@ -212,7 +212,7 @@ static __device__ void move_keys(const plan &s, int t)
         if (mine.has(k)) rank[k] = atomicAdd(&block.counts[mine.bucket[k]], 1);
     __syncthreads();
     int count = block.counts[b];
-    if (count > 0) block.places[b] = atomicAdd(&s.places[mine.p * most_buckets + b], count);
+    if (count > 0) block.places[b] = atomicAdd(&s.places[mine.p * max_buckets + b], count);
     __syncthreads();
     for (int k = 0; k < per_thread; ++k)
         if (mine.has(k)) s.to[block.places[mine.bucket[k]] + rank[k]] = mine.key[k];
@@ -221,9 +221,9 @@ static __device__ void move_keys(const plan &s, int t)
 // After moving, a bucket's place is where it ends, and the next one's begins.
 static __device__ void sort_bucket(const plan &s, int block)
 {
-    const part &of = s.parts[block / most_buckets];
-    if (block % most_buckets >= of.buckets) return;
-    int from = block % most_buckets == 0 ? of.at : s.places[block - 1];
+    const part &of = s.parts[block / max_buckets];
+    if (block % max_buckets >= of.buckets) return;
+    int from = block % max_buckets == 0 ? of.at : s.places[block - 1];
     int n = s.places[block] - from;
     if (n > 0 && n <= leaf) sort_to(s.to + from, s.data + from, n);
 }
@@ -248,7 +248,7 @@ template <int step> static __global__ void __launch_bounds__(threads)
 static __device__ int blocks_for(int step, const plan &s)
 {
     bool by_tile = step == counting || step == moving;
-    return by_tile ? s.tiles : step == sorting ? s.count * most_buckets : s.count;
+    return by_tile ? s.tiles : step == sorting ? s.count * max_buckets : s.count;
 }
 
 // Into the block's own stream: one step after another.
@@ -328,8 +328,8 @@ static size_t lay_out_scratch(char *scratch, unsigned *data, int n, plan &s)
     s.to = reinterpret_cast<unsigned *>(take(sizeof(unsigned) * n));
     s.parts = reinterpret_cast<part *>(take(sizeof(part) * parts));
     s.next_parts = reinterpret_cast<part *>(take(sizeof(part) * parts));
-    s.pivots = reinterpret_cast<unsigned *>(take(sizeof(unsigned) * most_buckets * parts));
-    s.places = reinterpret_cast<int *>(take(sizeof(int) * most_buckets * parts));
+    s.pivots = reinterpret_cast<unsigned *>(take(sizeof(unsigned) * max_buckets * parts));
+    s.places = reinterpret_cast<int *>(take(sizeof(int) * max_buckets * parts));
     s.next = reinterpret_cast<unsigned long long *>(take(sizeof(unsigned long long)));
     s.step = reinterpret_cast<int *>(take(sizeof(int)));
     s.count = 1, s.tiles = tiles_for(n), s.level = 0;

@@ -12,8 +12,8 @@
 
 constexpr int threads = 256, per_thread = 32, tile = threads * per_thread;
 constexpr int leaf = 8192, usual_leaf = 4096; // keys: a block sorts so many at most; as a rule
-constexpr int most_buckets = threads, samples = 4096;
-constexpr int most_sampled_levels = 8; // then pivots by value, whatever the keys
+constexpr int max_buckets = threads, samples = 4096;
+constexpr int max_sampled_levels = 8; // then pivots by value, whatever the keys
 constexpr unsigned all_lanes = 0xffffffff, largest = 0xffffffff;
 
 // `n` keys from `at` on, all from `low` to `high`. Where these are equal there is nothing to split:
@@ -27,7 +27,7 @@ struct part {
 struct plan {
     unsigned *data, *from, *to;
     part *parts, *next_parts;
-    unsigned *pivots;         // most_buckets for each part: the smallest key of each bucket but 0
+    unsigned *pivots;         // max_buckets for each part: the smallest key of each bucket but 0
     int *places;              // the same: keys counted; then where the next one goes
     unsigned long long *next; // parts of the next level << 32 | their tiles
     int *step;                // of this level: the first that has not been launched
@@ -40,9 +40,9 @@ static __device__ int padded(int i) { return i + i / 32; } // apart, for the ban
 
 // A block's shared memory, for whichever step it takes.
 struct of_tile {
-    unsigned staged[tile], tree[most_buckets];
+    unsigned staged[tile], tree[max_buckets];
     unsigned char bucket_of[tile];
-    int counts[most_buckets], starts[most_buckets], places[most_buckets], part;
+    int counts[max_buckets], starts[max_buckets], places[max_buckets], part;
 };
 union block_memory {
     unsigned sorted[leaf + leaf / 32];
@@ -153,7 +153,7 @@ static __device__ void choose_pivots(const plan &s, int p)
     unsigned *sample = shared().sorted;
     const part of = s.parts[p];
     int b = threadIdx.x;
-    s.places[p * most_buckets + b] = 0;
+    s.places[p * max_buckets + b] = 0;
     if (of.buckets == 0) return;
     for (int i = b; i < samples; i += threads) {
         unsigned anywhere = (s.level * samples + i) * 2654435761u;
@@ -164,11 +164,11 @@ static __device__ void choose_pivots(const plan &s, int p)
     int spacing = samples / of.buckets;
     unsigned pivot = sample[padded(b * spacing)], before = sample[padded((b - 1) * spacing)];
     if (b > 1 && pivot == before && pivot != largest) ++pivot;
-    if (s.level >= most_sampled_levels) {
+    if (s.level >= max_sampled_levels) {
         unsigned range = of.high - of.low, width = max(1u, range / of.buckets);
         pivot = of.low + min(range, b * width);
     }
-    s.pivots[p * most_buckets + b] = pivot;
+    s.pivots[p * max_buckets + b] = pivot;
 }
 
 // A block's tile, and the bucket of each of its keys.
@@ -205,7 +205,7 @@ static __device__ void load_tile(const plan &s, int t, tile_keys &mine)
     mine.n = min(tile, of.n - behind), mine.buckets = of.buckets;
     mine.first = of.at + behind, mine.equal = of.low;
     if (of.buckets == 0) return;
-    plant(s.pivots + mine.p * most_buckets, of.buckets);
+    plant(s.pivots + mine.p * max_buckets, of.buckets);
     for (int k = 0; k < per_thread; ++k) {
         mine.key[k] = mine.has(k) ? s.from[mine.first + threadIdx.x + k * threads] : 0;
         mine.bucket[k] = 1;
@@ -228,13 +228,13 @@ static __device__ void count_keys(const plan &s, int t)
         if (mine.has(k)) atomicAdd(&counts[mine.bucket[k]], 1);
     __syncthreads();
     int count = counts[threadIdx.x];
-    if (count > 0) atomicAdd(&s.places[mine.p * most_buckets + threadIdx.x], count);
+    if (count > 0) atomicAdd(&s.places[mine.p * max_buckets + threadIdx.x], count);
 }
 
 static __device__ int buckets_for(int n, unsigned low, unsigned high)
 {
     int buckets = 4; // with fewer, two equal pivots need not make a part smaller
-    while (buckets < most_buckets && buckets * usual_leaf < n) buckets *= 2;
+    while (buckets < max_buckets && buckets * usual_leaf < n) buckets *= 2;
     return low == high ? 0 : buckets;
 }
 
@@ -243,10 +243,10 @@ static __device__ void lay_out(const plan &s, int p)
 {
     const part of = s.parts[p];
     if (of.buckets == 0) return;
-    int b = threadIdx.x, *place = &s.places[p * most_buckets + b], n = *place;
+    int b = threadIdx.x, *place = &s.places[p * max_buckets + b], n = *place;
     int at = of.at + sum_before(n);
     *place = at;
-    const unsigned *pivots = s.pivots + p * most_buckets;
+    const unsigned *pivots = s.pivots + p * max_buckets;
     if (n <= leaf) return;
     unsigned low = b == 0 ? of.low : pivots[b];
     unsigned high = b + 1 == of.buckets ? of.high : pivots[b + 1] - 1;
@@ -270,16 +270,16 @@ static __device__ void move_keys(const plan &s, int t)
     // Beside the bucket: how many keys of the tile came before to it.
     for (int k = 0; k < per_thread; ++k)
         if (mine.has(k))
-            mine.bucket[k] |= atomicAdd(&block.counts[mine.bucket[k]], 1) * most_buckets;
+            mine.bucket[k] |= atomicAdd(&block.counts[mine.bucket[k]], 1) * max_buckets;
     __syncthreads();
     int count = block.counts[b], start = sum_before(count);
     block.starts[b] = start;
-    if (count > 0) block.places[b] = atomicAdd(&s.places[mine.p * most_buckets + b], count) - start;
+    if (count > 0) block.places[b] = atomicAdd(&s.places[mine.p * max_buckets + b], count) - start;
     __syncthreads();
     for (int k = 0; k < per_thread; ++k) {
         if (!mine.has(k)) break;
-        int bucket = mine.bucket[k] % most_buckets;
-        int at = block.starts[bucket] + mine.bucket[k] / most_buckets;
+        int bucket = mine.bucket[k] % max_buckets;
+        int at = block.starts[bucket] + mine.bucket[k] / max_buckets;
         block.staged[at] = mine.key[k];
         block.bucket_of[at] = bucket;
     }
@@ -291,9 +291,9 @@ static __device__ void move_keys(const plan &s, int t)
 // After moving, a bucket's place is where it ends, and the next one's begins.
 static __device__ void sort_bucket(const plan &s, int block)
 {
-    const part &of = s.parts[block / most_buckets];
-    if (block % most_buckets >= of.buckets) return;
-    int from = block % most_buckets == 0 ? of.at : s.places[block - 1];
+    const part &of = s.parts[block / max_buckets];
+    if (block % max_buckets >= of.buckets) return;
+    int from = block % max_buckets == 0 ? of.at : s.places[block - 1];
     int n = s.places[block] - from;
     if (n > 0 && n <= leaf) sort_to(s.to + from, s.data + from, n);
 }
@@ -318,7 +318,7 @@ template <int step> static __global__ void __launch_bounds__(threads, 2)
 static __device__ int blocks_for(int step, const plan &s)
 {
     bool by_tile = step == counting || step == moving;
-    return by_tile ? s.tiles : step == sorting ? s.count * most_buckets : s.count;
+    return by_tile ? s.tiles : step == sorting ? s.count * max_buckets : s.count;
 }
 
 // Into the block's own stream: one step after another.
@@ -398,8 +398,8 @@ static size_t lay_out_scratch(char *scratch, unsigned *data, int n, plan &s)
     s.to = reinterpret_cast<unsigned *>(take(sizeof(unsigned) * n));
     s.parts = reinterpret_cast<part *>(take(sizeof(part) * parts));
     s.next_parts = reinterpret_cast<part *>(take(sizeof(part) * parts));
-    s.pivots = reinterpret_cast<unsigned *>(take(sizeof(unsigned) * most_buckets * parts));
-    s.places = reinterpret_cast<int *>(take(sizeof(int) * most_buckets * parts));
+    s.pivots = reinterpret_cast<unsigned *>(take(sizeof(unsigned) * max_buckets * parts));
+    s.places = reinterpret_cast<int *>(take(sizeof(int) * max_buckets * parts));
     s.next = reinterpret_cast<unsigned long long *>(take(sizeof(unsigned long long)));
     s.step = reinterpret_cast<int *>(take(sizeof(int)));
     s.count = 1, s.tiles = tiles_for(n), s.level = 0;

@@ -63,7 +63,7 @@ void broadcast(float *const *buffers, int n, int devices)
 }
 
 struct pointers {
-    float *at[most_devices];
+    float *at[max_members];
 };
 
 constexpr int reduce_block = 512, in_flight = 4; // threads; float4 per thread

@@ -22,7 +22,9 @@ namespace cli {
 
 namespace {
 
-std::vector<item> steps_of(const toolchain &t, const lab &l, const std::string &backend)
+// With `overview` the simulator leaves the library out: it takes as long to compile as five rungs.
+std::vector<item> steps_of(const toolchain &t, const lab &l, const std::string &backend,
+                           bool overview)
 {
     std::vector<item> steps;
     auto add = [&](const std::string &name) {
@@ -33,8 +35,17 @@ std::vector<item> steps_of(const toolchain &t, const lab &l, const std::string &
         for (const std::string &name : l.rungs) add(name);
         add("solution");
     }
-    if (l.has_library(backend)) add("library");
+    if (l.has_library(backend) && !(overview && backend == "sim")) add("library");
     return steps;
+}
+
+// Says how to see the vendor's version where it is not among the steps.
+std::string library_elsewhere(const lab &l, const std::vector<item> &steps,
+                              const std::string &backend)
+{
+    if (!l.library || steps.back().what.name == "library") return {};
+    return l.has_library(backend) ? "counted by ./workbook demo " + number_of(l.name)
+                                  : "on gpu only";
 }
 
 // One lab's ladder: it is built, then graded step by step.
@@ -151,11 +162,12 @@ int demo_command(const toolchain &t, const std::vector<std::string> &words, grad
                                                  "memory system does and measures no times.",
                                                  no_gpu),
                                      out.width, 0));
+    const bool overview = words.empty();
     std::vector<ascent> all;
     progress_line silent(false);
     for (const std::string &name : names) {
         const lab &l = lab_called(t, name);
-        std::vector<item> steps = steps_of(t, l, options.backend);
+        std::vector<item> steps = steps_of(t, l, options.backend, overview);
         // While later labs are built, the progress line shows the grading.
         progress_line &line = all.empty() ? progress : silent;
         std::vector<rung> rungs;
@@ -163,13 +175,12 @@ int demo_command(const toolchain &t, const std::vector<std::string> &words, grad
             rungs.push_back({what.name, first_comment(read_text(what.source)), {}});
         all.push_back({steps,
                        {name, options.backend, std::move(rungs),
-                        l.library && !l.has_library(options.backend)}});
+                        library_elsewhere(l, steps, options.backend)}});
         all.back().built = std::async(std::launch::deferred, [&t, &options, &line, steps] {
                                build_for_grading(t, steps, options.backend, line);
                            }).share();
     }
     bool right = true;
-    const bool overview = words.empty();
     const when_climbed show = [&](const ascent &a) {
         fmt::print("{}\n", draw(a.result, out));
         for (const std::string &fault : ladder_faults(a.result)) {

@@ -225,9 +225,10 @@ std::string draw(const ladder &l, const terminal &out)
     std::string text =
         bold(out, l.lab) + "   " + wrapped(where(l), out.width - columns(l.lab) - 3, 2) + "\n\n";
     text += introduction(rows, out);
-    if (l.library_waits)
-        text +=
-            "  " + wrapped("library: the vendor's version, on gpu only", out.width - 2, 4) + "\n";
+    if (!l.library_elsewhere.empty())
+        text += "  " +
+                wrapped("library: the vendor's version, " + l.library_elsewhere, out.width - 2, 4) +
+                "\n";
     for (const std::string &name : speed_cases(rows))
         text += counted_bars(runs_of(rows, name), name, name_width(rows), out) +
                 timed_case(runs_of(rows, name), name, name_width(rows), out);

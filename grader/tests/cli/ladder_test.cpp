@@ -121,7 +121,7 @@ TEST_CASE("on the simulator the vendor's library is said to wait, where there is
     terminal plain;
     ladder l = on_sim();
     CHECK_FALSE(contains(draw(l, plain), "library"));
-    l.library_waits = true;
+    l.library_elsewhere = "on gpu only";
     CHECK(contains(draw(l, plain), "library: the vendor's version, on gpu only\n"));
 }
 

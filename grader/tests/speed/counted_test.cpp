@@ -74,8 +74,8 @@ TEST_CASE("totals over kernels and lines")
     CHECK(c.shared_with_host_bytes == 2 * 3 * 32 + 5 * 32 + 9);
     CHECK(c.host_commands == 6 + 2 - 1);
     CHECK(c.brought_bytes == 64 + 5);
-    CHECK(c.most_sent_bytes == 90);
-    CHECK(c.most_uploaded_bytes == 61);
+    CHECK(c.max_sent_bytes == 90);
+    CHECK(c.max_uploaded_bytes == 61);
     CHECK(c.downloaded_bytes == 2 * 3 * 32 + 32);
     CHECK(c.copied_out_bytes == 32); // without the kernels' accesses to pinned memory
     CHECK(c.multiplications_of[0] == 9);

@@ -213,7 +213,7 @@ TEST_CASE("faster than any version can be is implausible after three pairs, too"
 {
     simulated_device t;
     speed_gates g = at_least(1.2);
-    g.most_speedup = 2;
+    g.max_speedup = 2;
     judgement j = judge(t, g);
     CHECK(j.what == verdict::IMPLAUSIBLE);
     CHECK(j.result.pairs == early_look);
@@ -467,11 +467,11 @@ TEST_CASE("faster than any version can be is implausible")
     t.submission_ms = 1;
     speed_gates g = at_least(1.35);
     CHECK(judge(t, g).what == verdict::PASS); // no upper limit is known
-    g.most_speedup = 2.9;
+    g.max_speedup = 2.9;
     judgement j = judge(t, g);
     CHECK(j.what == verdict::IMPLAUSIBLE);
     CHECK(contains(j.message, "3.00 times naive's speed; 2.9 times is more than any"));
-    g.most_speedup = 3.1;
+    g.max_speedup = 3.1;
     CHECK(judge(t, g).what == verdict::PASS);
 }
 

@@ -32,7 +32,7 @@ __global__ void add_one()
     cuda::atomic_ref<float, cuda::thread_scope_device>(in_global).fetch_add(1.0f);
 }
 
-__constant__ float coefficients[most_coefficients];
+__constant__ float coefficients[max_coefficients];
 constexpr int of_thread = 4; // elements of a polynomial
 
 // With the degree known to the compiler each coefficient is an operand of a multiply-add, straight
@@ -59,7 +59,7 @@ constexpr auto evaluators = []<int... degree>(std::integer_sequence<int, degree.
 {
     return std::array<evaluator, sizeof...(degree)>{evaluate<degree>...};
 }
-(std::make_integer_sequence<int, most_coefficients>());
+(std::make_integer_sequence<int, max_coefficients>());
 
 __device__ unsigned char next_state[256];
 
@@ -150,8 +150,8 @@ void device_facts(device_facts_t *out_host)
     check(cudaGetDeviceProperties(&p, device), "cudaGetDeviceProperties");
     *out_host = {.devices = devices,
                  .multiprocessors = p.multiProcessorCount,
-                 .threads_a_block = p.maxThreadsPerBlock,
-                 .shared_a_block = p.sharedMemPerBlock,
+                 .max_threads_per_block = p.maxThreadsPerBlock,
+                 .shared_per_block = p.sharedMemPerBlock,
                  .constant_memory = p.totalConstMem,
                  .l2 = static_cast<size_t>(p.l2CacheSize),
                  .warp_size = p.warpSize,

@@ -45,8 +45,8 @@ void device_facts(device_facts_t *out_host)
     check(cudaGetDevice(&device), "cudaGetDevice");
     check(cudaGetDeviceProperties(&p, device), "cudaGetDeviceProperties");
     device_facts_t facts{.multiprocessors = p.multiProcessorCount,
-                         .threads_a_block = p.maxThreadsPerBlock,
-                         .shared_a_block = p.sharedMemPerBlock,
+                         .max_threads_per_block = p.maxThreadsPerBlock,
+                         .shared_per_block = p.sharedMemPerBlock,
                          .constant_memory = p.totalConstMem,
                          .l2 = static_cast<size_t>(p.l2CacheSize),
                          .warp_size = p.warpSize,
@@ -75,7 +75,7 @@ void add_to_global(float start, float *out_host)
 }
 
 struct coefficients_t {
-    float c[most_coefficients];
+    float c[max_coefficients];
 };
 static __constant__ coefficients_t constants;
 

@@ -32,8 +32,8 @@ void device_facts(device_facts_t *out_host)
     check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
     std::memcpy(facts.name, properties.name, sizeof facts.name);
     facts.multiprocessors = attribute(cudaDevAttrMultiProcessorCount);
-    facts.threads_a_block = attribute(cudaDevAttrMaxThreadsPerBlock);
-    facts.shared_a_block = attribute(cudaDevAttrMaxSharedMemoryPerBlock);
+    facts.max_threads_per_block = attribute(cudaDevAttrMaxThreadsPerBlock);
+    facts.shared_per_block = attribute(cudaDevAttrMaxSharedMemoryPerBlock);
     facts.constant_memory = attribute(cudaDevAttrTotalConstantMemory);
     facts.l2 = attribute(cudaDevAttrL2CacheSize);
     facts.warp_size = attribute(cudaDevAttrWarpSize);
@@ -54,7 +54,7 @@ void add_to_global(float start, float *out_host)
     check(cudaMemcpy(out_host, at, sizeof *out_host, cudaMemcpyDefault), "cudaMemcpy");
 }
 
-static __constant__ float coefficients[most_coefficients];
+static __constant__ float coefficients[max_coefficients];
 
 // Four x a turn, so that one load of a coefficient serves four.
 static __global__ void evaluate(const float *x, float *y, int n, int degree)

@@ -40,11 +40,11 @@ void device_facts(device_facts_t *out_host)
         cudaDeviceAttr which;
         int *to;
     } const wanted[] = {{cudaDevAttrMultiProcessorCount, &out_host->multiprocessors},
-                        {cudaDevAttrMaxThreadsPerBlock, &out_host->threads_a_block},
+                        {cudaDevAttrMaxThreadsPerBlock, &out_host->max_threads_per_block},
                         {cudaDevAttrWarpSize, &out_host->warp_size},
                         {cudaDevAttrAsyncEngineCount, &out_host->copy_engines}};
     for (auto [which, to] : wanted) check(cudaDeviceGetAttribute(to, which, device), "attribute");
-    out_host->shared_a_block = p.sharedMemPerBlock;
+    out_host->shared_per_block = p.sharedMemPerBlock;
     out_host->constant_memory = p.totalConstMem;
     out_host->l2 = p.l2CacheSize;
 }
@@ -64,7 +64,7 @@ void add_to_global(float start, float *out_host)
     check(cudaMemcpyFromSymbol(out_host, in_global, sizeof start), "cudaMemcpyFromSymbol");
 }
 
-__constant__ static float coefficients[most_coefficients];
+__constant__ static float coefficients[max_coefficients];
 
 __global__ static void evaluate(const float *x, float *y, int n, int degree)
 {

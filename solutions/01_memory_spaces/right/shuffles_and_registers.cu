@@ -26,8 +26,8 @@ void device_facts(device_facts_t *out_host)
     check(cudaGetDeviceCount(&out_host->devices), "cudaGetDeviceCount");
     std::snprintf(out_host->name, sizeof out_host->name, "%s", p.name);
     out_host->multiprocessors = p.multiProcessorCount;
-    out_host->threads_a_block = p.maxThreadsPerBlock;
-    out_host->shared_a_block = p.sharedMemPerBlock;
+    out_host->max_threads_per_block = p.maxThreadsPerBlock;
+    out_host->shared_per_block = p.sharedMemPerBlock;
     out_host->constant_memory = p.totalConstMem;
     out_host->l2 = static_cast<size_t>(p.l2CacheSize);
     out_host->warp_size = p.warpSize;
@@ -48,7 +48,7 @@ void add_to_global(float start, float *out_host)
 
 // A kernel's parameters lie in constant memory: the launch brings them there.
 struct polynomial_t {
-    float c[most_coefficients];
+    float c[max_coefficients];
     int degree;
 };
 

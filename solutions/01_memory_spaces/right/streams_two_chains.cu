@@ -38,8 +38,8 @@ void device_facts(device_facts_t *out_host)
     std::string(has.name).copy(out_host->name, sizeof has.name - 1);
     out_host->name[std::string(has.name).size()] = 0;
     out_host->multiprocessors = has.multiProcessorCount;
-    out_host->threads_a_block = has.maxThreadsPerBlock;
-    out_host->shared_a_block = has.sharedMemPerBlock;
+    out_host->max_threads_per_block = has.maxThreadsPerBlock;
+    out_host->shared_per_block = has.sharedMemPerBlock;
     out_host->constant_memory = has.totalConstMem;
     out_host->l2 = has.l2CacheSize;
     out_host->warp_size = has.warpSize;
@@ -60,7 +60,7 @@ void add_to_global(float start, float *out_host)
     TRY(cudaStreamSynchronize(side(0)));
 }
 
-static __constant__ float coefficients[most_coefficients];
+static __constant__ float coefficients[max_coefficients];
 
 // Even and odd powers apart: two chains that do not wait for each other, for each of four elements.
 static __global__ void evaluate(const float *x, float *y, int n, int degree)

@@ -9,7 +9,7 @@
 
 // A texture begins at a multiple of 512 bytes; a variable with alignas(512) need not, on an H200.
 constexpr int aligned = 512;
-static __device__ float storage[most_coefficients + aligned / sizeof(float)];
+static __device__ float storage[max_coefficients + aligned / sizeof(float)];
 
 static __global__ void evaluate(const float *x, float *y, int n, cudaTextureObject_t c, int degree)
 {
@@ -32,7 +32,7 @@ void polynomial(const float *x, float *y, int n, const float *coefficients_host,
     r.resType = cudaResourceTypeLinear;
     r.res.linear.devPtr = coefficients;
     r.res.linear.desc = cudaCreateChannelDesc<float>();
-    r.res.linear.sizeInBytes = sizeof(float) * most_coefficients;
+    r.res.linear.sizeInBytes = sizeof(float) * max_coefficients;
     cudaTextureDesc d{};
     d.readMode = cudaReadModeElementType;
     cudaTextureObject_t texture = 0;

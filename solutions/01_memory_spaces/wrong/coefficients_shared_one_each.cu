@@ -5,11 +5,11 @@
 
 #include <cuda_runtime.h>
 
-static __device__ float coefficients[most_coefficients];
+static __device__ float coefficients[max_coefficients];
 
 static __global__ void evaluate(const float *x, float *y, int n, int degree)
 {
-    __shared__ float c[most_coefficients];
+    __shared__ float c[max_coefficients];
     if (threadIdx.x <= degree) c[threadIdx.x] = coefficients[threadIdx.x];
     __syncthreads();
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -8,7 +8,7 @@ constexpr int block_size = 256;
 
 static int pieces(int n, int of) { return (n + of - 1) / of; }
 
-static __constant__ float coefficients[most_coefficients];
+static __constant__ float coefficients[max_coefficients];
 
 static __global__ void evaluate(const float *x, float *y, int n, int degree)
 {

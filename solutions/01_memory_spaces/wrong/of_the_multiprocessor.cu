@@ -11,8 +11,8 @@ void device_facts(device_facts_t *out_host)
     cudaGetDeviceProperties(&device, 0);
     for (size_t i = 0; i < sizeof device.name; ++i) out_host->name[i] = device.name[i];
     out_host->multiprocessors = device.multiProcessorCount;
-    out_host->threads_a_block = device.maxThreadsPerMultiProcessor;
-    out_host->shared_a_block = device.sharedMemPerMultiprocessor;
+    out_host->max_threads_per_block = device.maxThreadsPerMultiProcessor;
+    out_host->shared_per_block = device.sharedMemPerMultiprocessor;
     out_host->constant_memory = device.totalConstMem;
     out_host->l2 = device.l2CacheSize;
     out_host->warp_size = device.warpSize;

@@ -5,11 +5,11 @@
 
 #include <cuda_runtime.h>
 
-constexpr int most_threads = 1024;
+constexpr int max_threads = 1024;
 
 static __global__ void reverse_pieces(float *data, int n, int block)
 {
-    __shared__ float before[most_threads];
+    __shared__ float before[max_threads];
     int first = blockIdx.y * block, length = min(block, n - first), k = threadIdx.x;
     if (k < length) before[k] = data[first + k];
     __syncthreads();
@@ -20,7 +20,7 @@ void reverse_blocks(float *data, int n, int block)
 {
     if (n == 0) return;
     dim3 grid(1, (n + block - 1) / block);
-    reverse_pieces<<<grid, most_threads>>>(data, n, block);
+    reverse_pieces<<<grid, max_threads>>>(data, n, block);
 }
 
 // Not begun.

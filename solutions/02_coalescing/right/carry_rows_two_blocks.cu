@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <set>
 
-constexpr int block_size = 256, warps_a_block = block_size / 32;
+constexpr int block_size = 256, warps_per_block = block_size / 32;
 constexpr int unrolled = 4; // rows of 32 that are under way together
 
 static int grid_size(int n)
@@ -87,7 +87,7 @@ private:
 static __global__ void add_anywhere(const float *a, const float *b, float *c, int n, int rows,
                                     int rows_per_warp)
 {
-    int warp = blockIdx.x * warps_a_block + threadIdx.x / 32, lane = threadIdx.x % 32;
+    int warp = blockIdx.x * warps_per_block + threadIdx.x / 32, lane = threadIdx.x % 32;
     int row = warp * rows_per_warp, end = min(rows, row + rows_per_warp);
     if (row >= end) return;
     int beyond = beyond_sector(c);
@@ -114,7 +114,7 @@ static void add(const float *a, const float *b, float *c, int n)
 {
     int grid = grid_size(n), rows = (n + 7 + 31) / 32;
     // Long stretches: at each end a sector is shared with a neighbour.
-    int rows_per_warp = std::max(64, (rows - 1) / (grid * warps_a_block) + 1);
+    int rows_per_warp = std::max(64, (rows - 1) / (grid * warps_per_block) + 1);
     rows_per_warp = (rows_per_warp + unrolled - 1) / unrolled * unrolled;
     add_anywhere<<<grid, block_size>>>(a, b, c, n, rows, rows_per_warp);
     check_launch("add_anywhere");

@@ -78,8 +78,8 @@ int multiprocessors()
 void sgemm(float alpha, const float *A, const float *B, float beta, float *C, int j, int k, int l)
 {
     if (j == 0 || l == 0) return;
-    static const int most_blocks = 2 * multiprocessors();
-    int blocks = std::min(most_blocks, ceil_div(j, tile_rows) * ceil_div(l, tile_cols));
+    static const int max_blocks = 2 * multiprocessors();
+    int blocks = std::min(max_blocks, ceil_div(j, tile_rows) * ceil_div(l, tile_cols));
     multiply<<<blocks, threads>>>(alpha, A, B, beta, C, j, k, l);
     check_launch("multiply");
 }

@@ -6,9 +6,9 @@
 
 #include <cuda_runtime.h>
 
-constexpr int cols_a_block = 64, rows_a_block = 32, block_rows = 4,
-              threads = cols_a_block * block_rows;
-constexpr int rows_per_thread = rows_a_block / block_rows, most = 33;
+constexpr int cols_per_block = 64, rows_per_block = 32, block_rows = 4,
+              threads = cols_per_block * block_rows;
+constexpr int rows_per_thread = rows_per_block / block_rows, most = 33;
 
 static __constant__ float taps[most * most], row_taps[most], column_taps[most];
 
@@ -16,10 +16,11 @@ static __constant__ float taps[most * most], row_taps[most], column_taps[most];
 template <bool clamped>
 static __device__ void bring(const float *image, int rows, int cols, int radius, float *tile)
 {
-    const int high = rows_a_block + 2 * radius, wide = cols_a_block + 2 * radius;
-    const int top = blockIdx.y * rows_a_block - radius, left = blockIdx.x * cols_a_block - radius;
+    const int high = rows_per_block + 2 * radius, wide = cols_per_block + 2 * radius;
+    const int top = blockIdx.y * rows_per_block - radius,
+              left = blockIdx.x * cols_per_block - radius;
     for (int y = threadIdx.y; y < high; y += block_rows)
-        for (int x = threadIdx.x; x < wide; x += cols_a_block) {
+        for (int x = threadIdx.x; x < wide; x += cols_per_block) {
             int r = top + y, c = left + x;
             if (clamped) {
                 r = min(max(r, 0), rows - 1);
@@ -32,8 +33,8 @@ static __device__ void bring(const float *image, int rows, int cols, int radius,
 
 static __device__ void store(float *out, int rows, int cols, const float (&sums)[rows_per_thread])
 {
-    const int c = blockIdx.x * cols_a_block + threadIdx.x;
-    const int first = blockIdx.y * rows_a_block + threadIdx.y * rows_per_thread;
+    const int c = blockIdx.x * cols_per_block + threadIdx.x;
+    const int first = blockIdx.y * rows_per_block + threadIdx.y * rows_per_thread;
 #pragma unroll
     for (int k = 0; k < rows_per_thread; ++k)
         if (c < cols && first + k < rows) out[(first + k) * cols + c] = sums[k];
@@ -61,7 +62,7 @@ extern __shared__ float tile[];
 template <bool clamped> static __global__ void __launch_bounds__(threads)
     filter(const float *image, float *out, int rows, int cols, int radius)
 {
-    const int d = 2 * radius + 1, wide = cols_a_block + 2 * radius;
+    const int d = 2 * radius + 1, wide = cols_per_block + 2 * radius;
     bring<clamped>(image, rows, cols, radius, tile);
     __syncthreads();
     float sums[rows_per_thread] = {};
@@ -75,32 +76,33 @@ template <bool clamped> static __global__ void __launch_bounds__(threads)
 static __global__ void __launch_bounds__(threads)
     filter_product(const float *image, float *out, int rows, int cols, int radius)
 {
-    const int d = 2 * radius + 1, high = rows_a_block + 2 * radius,
-              wide = cols_a_block + 2 * radius;
-    float *between = tile + high * wide; // filtered along the rows: high x cols_a_block
+    const int d = 2 * radius + 1, high = rows_per_block + 2 * radius,
+              wide = cols_per_block + 2 * radius;
+    float *between = tile + high * wide; // filtered along the rows: high x cols_per_block
     bring<false>(image, rows, cols, radius, tile);
     __syncthreads();
     for (int y = threadIdx.y; y < high; y += block_rows) {
         float sum = 0;
         for (int x = 0; x < d; ++x) sum += row_taps[x] * tile[y * wide + threadIdx.x + x];
-        between[y * cols_a_block + threadIdx.x] = sum;
+        between[y * cols_per_block + threadIdx.x] = sum;
     }
     __syncthreads();
     float sums[rows_per_thread] = {};
     add_column(
-        between + threadIdx.y * rows_per_thread * cols_a_block + threadIdx.x, cols_a_block, d,
+        between + threadIdx.y * rows_per_thread * cols_per_block + threadIdx.x, cols_per_block, d,
         [](int y) { return column_taps[y]; }, sums);
     store(out, rows, cols, sums);
 }
 
-constexpr dim3 block(cols_a_block, block_rows);
+constexpr dim3 block(cols_per_block, block_rows);
 static dim3 blocks_for(int rows, int cols)
 {
-    return dim3((cols + cols_a_block - 1) / cols_a_block, (rows + rows_a_block - 1) / rows_a_block);
+    return dim3((cols + cols_per_block - 1) / cols_per_block,
+                (rows + rows_per_block - 1) / rows_per_block);
 }
 static size_t shared_for(int radius, int extra)
 {
-    return sizeof(float) * (rows_a_block + 2 * radius) * (cols_a_block + 2 * radius + extra);
+    return sizeof(float) * (rows_per_block + 2 * radius) * (cols_per_block + 2 * radius + extra);
 }
 
 template <bool clamped> static void run(const float *image, float *out, int rows, int cols,
@@ -133,7 +135,7 @@ void convolve_separable(const float *image, float *out, int rows, int cols,
     const size_t bytes = sizeof(float) * (2 * radius + 1);
     check(cudaMemcpyToSymbol(row_taps, row_filter_host, bytes), "the row filter");
     check(cudaMemcpyToSymbol(column_taps, column_filter_host, bytes), "the column filter");
-    filter_product<<<blocks_for(rows, cols), block, shared_for(radius, cols_a_block)>>>(
+    filter_product<<<blocks_for(rows, cols), block, shared_for(radius, cols_per_block)>>>(
         image, out, rows, cols, radius);
     check_launch("filter_product");
 }

@@ -22,14 +22,14 @@ void sample_bilinear(const unsigned char *image, int width, int height, const fl
     if (n == 0) return;
     static cudaTextureObject_t texture = 0;
     static cudaArray_t array = nullptr;
-    static int most_columns = 0, most_rows = 0;
-    if (width > most_columns || height > most_rows) {
+    static int max_columns = 0, max_rows = 0;
+    if (width > max_columns || height > max_rows) {
         cudaDestroyTextureObject(texture);
         cudaFreeArray(array);
-        most_columns = max(most_columns, width);
-        most_rows = max(most_rows, height);
+        max_columns = max(max_columns, width);
+        max_rows = max(max_rows, height);
         cudaChannelFormatDesc texel = cudaCreateChannelDesc<unsigned char>();
-        cudaMallocArray(&array, &texel, most_columns, most_rows);
+        cudaMallocArray(&array, &texel, max_columns, max_rows);
         cudaResourceDesc memory{};
         memory.resType = cudaResourceTypeArray;
         memory.res.array.array = array;

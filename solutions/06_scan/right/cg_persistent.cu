@@ -15,7 +15,7 @@
 namespace cg = cooperative_groups;
 
 constexpr int threads = 192, warps = threads / 32, rows = 11, tile_size = threads * rows;
-constexpr int most_blocks = 216;
+constexpr int max_blocks = 216;
 
 static int tiles_for(int n) { return (n + tile_size - 1) / tile_size; }
 
@@ -130,8 +130,8 @@ template <class T, bool inclusive> static void scan(const T *in, T *out, int n)
     char *at = static_cast<char *>(scratch.at_least(bytes));
     check(cudaMemsetAsync(at, 0, bytes), "clearing scratch");
     scan_tiles<T, inclusive>
-        <<<std::min(tiles, most_blocks), threads>>>(in, out, n, tiles, reinterpret_cast<int *>(at),
-                                                    reinterpret_cast<tile_state<T> *>(at + 256));
+        <<<std::min(tiles, max_blocks), threads>>>(in, out, n, tiles, reinterpret_cast<int *>(at),
+                                                   reinterpret_cast<tile_state<T> *>(at + 256));
     check_launch("scan_tiles");
 }
 

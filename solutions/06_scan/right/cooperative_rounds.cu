@@ -12,7 +12,7 @@
 namespace cg = cooperative_groups;
 
 constexpr int threads = 256, warps = threads / 32, rows = 16, tile_size = threads * rows;
-constexpr int most_blocks = 1024; // that any grid may have: sums of two rounds lie in scratch
+constexpr int max_blocks = 1024; // that any grid may have: sums of two rounds lie in scratch
 
 struct place {
     int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
@@ -71,7 +71,7 @@ template <class T, bool inclusive> static __global__ void __launch_bounds__(thre
         for (int r = 0; r < rows; ++r) x[r] = first + 32 * r < n ? in[first + 32 * r] : T(0);
         T sum = scan_in_block(x, inclusive);
         // Two sets by turns: who is late in this round still reads while others write the next.
-        T *board = sums + parity * most_blocks;
+        T *board = sums + parity * max_blocks;
         if (me.thread == 0) board[blockIdx.x] = sum;
         grid.sync();
         T mine = before + add_up(board, blockIdx.x);
@@ -88,7 +88,7 @@ template <class T, bool inclusive> static void scan(const T *in, T *out, int n, 
     int sms = 0, an_sm = 0;
     check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&an_sm, kernel, threads, 0), "occupancy");
-    int blocks = std::min({sms * an_sm, most_blocks, (n - 1) / tile_size + 1});
+    int blocks = std::min({sms * an_sm, max_blocks, (n - 1) / tile_size + 1});
     T *sums = static_cast<T *>(scratch);
     void *arguments[] = {&in, &out, &n, &sums};
     check(cudaLaunchCooperativeKernel(kernel, blocks, threads, arguments), "scan_rounds");
@@ -117,10 +117,10 @@ void scan_block_exclusive(const int *in, int *out, int n)
     check_launch("scan_alone");
 }
 
-size_t scan_inclusive_scratch(int) { return sizeof(int) * 2 * most_blocks; }
-size_t scan_exclusive_scratch(int) { return sizeof(int) * 2 * most_blocks; }
-size_t scan_inclusive_int64_scratch(int) { return sizeof(std::int64_t) * 2 * most_blocks; }
-size_t scan_inclusive_float_scratch(int) { return sizeof(float) * 2 * most_blocks; }
+size_t scan_inclusive_scratch(int) { return sizeof(int) * 2 * max_blocks; }
+size_t scan_exclusive_scratch(int) { return sizeof(int) * 2 * max_blocks; }
+size_t scan_inclusive_int64_scratch(int) { return sizeof(std::int64_t) * 2 * max_blocks; }
+size_t scan_inclusive_float_scratch(int) { return sizeof(float) * 2 * max_blocks; }
 void scan_inclusive(const int *in, int *out, int n, void *s) { scan<int, true>(in, out, n, s); }
 void scan_exclusive(const int *in, int *out, int n, void *s) { scan<int, false>(in, out, n, s); }
 void scan_inclusive_int64(const std::int64_t *in, std::int64_t *out, int n, void *s)

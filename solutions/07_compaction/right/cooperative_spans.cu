@@ -12,7 +12,7 @@
 namespace cg = cooperative_groups;
 
 constexpr int threads = 512, warps = threads / 32;
-constexpr int most_blocks = 512;
+constexpr int max_blocks = 512;
 
 enum class task { compact, unpack, partition };
 
@@ -97,15 +97,15 @@ template <task what> static void run(arrays a, int n, void *scratch)
     check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&an_sm, do_all<what>, threads, 0),
           "asking how many blocks fit");
-    const int blocks = std::min({sms * an_sm, most_blocks, (n - 1) / (threads * 16) + 1});
+    const int blocks = std::min({sms * an_sm, max_blocks, (n - 1) / (threads * 16) + 1});
     int *counts = static_cast<int *>(scratch);
     void *arguments[] = {&a, &n, &counts};
     check(cudaLaunchCooperativeKernel(do_all<what>, blocks, threads, arguments), "do_all");
 }
 
-size_t compact_scratch(int) { return sizeof(int) * most_blocks; }
-size_t unpack_scratch(int) { return sizeof(int) * most_blocks; }
-size_t partition_scratch(int) { return sizeof(int) * most_blocks; }
+size_t compact_scratch(int) { return sizeof(int) * max_blocks; }
+size_t unpack_scratch(int) { return sizeof(int) * max_blocks; }
+size_t partition_scratch(int) { return sizeof(int) * max_blocks; }
 
 void compact(const float *in, float *out, int *count, int n, void *scratch)
 {

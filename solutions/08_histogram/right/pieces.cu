@@ -66,12 +66,12 @@ void histogram_tiles(const unsigned char *image, int width, int height, int tile
     check_launch("count_tiles");
 }
 
-constexpr int most_bins = 2048;
+constexpr int max_bins = 2048;
 
 static __global__ void count_range(const float *in, int n, float low, float high, float width,
                                    int bin_count, unsigned *bins)
 {
-    __shared__ unsigned counts[most_bins];
+    __shared__ unsigned counts[max_bins];
     clear(counts, bin_count);
     int threads = gridDim.x * block_size;
     for (int i = blockIdx.x * block_size + threadIdx.x; i < n; i += threads) {

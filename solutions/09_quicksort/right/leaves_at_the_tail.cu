@@ -22,8 +22,8 @@ struct arrays {
     unsigned *data, *other;
     slot *slots; // parts are longer than a leaf: that of a part is slots[at / leaf]
     int *leaf_count;
-    part *leaves; // room for most_leaves
-    int most_leaves;
+    part *leaves; // room for max_leaves
+    int max_leaves;
 };
 
 // n keys from `at` on, in data or in other.
@@ -184,7 +184,7 @@ __device__ void go_on(const arrays &a, part p)
             refused = !taken();
         } else if (threadIdx.x == 0) {
             int place = p.n == 0 ? 0 : atomicAdd(a.leaf_count, 1);
-            refused = place >= a.most_leaves; // many bad pivots
+            refused = place >= a.max_leaves; // many bad pivots
             if (p.n > 0 && !refused) a.leaves[place] = p;
         }
     }
@@ -226,7 +226,7 @@ __global__ void __launch_bounds__(threads) split(arrays a, part p)
 __global__ void finish(arrays a)
 {
     __shared__ bool refused;
-    const int count = min(*a.leaf_count, a.most_leaves);
+    const int count = min(*a.leaf_count, a.max_leaves);
     if (threadIdx.x == 0) {
         refused = false;
         if (count > 0) {
@@ -274,7 +274,7 @@ void quicksort(unsigned *data, int n, void *scratch)
     a.slots = reinterpret_cast<slot *>(static_cast<char *>(scratch) + slots_at(n));
     a.leaf_count = reinterpret_cast<int *>(a.slots + parts);
     a.leaves = reinterpret_cast<part *>(a.leaf_count + 4);
-    a.most_leaves = 8 * parts;
+    a.max_leaves = 8 * parts;
     start<<<1, threads>>>(a, n);
     check_launch("start");
 }

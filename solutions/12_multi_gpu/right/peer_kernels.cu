@@ -125,7 +125,7 @@ __global__ void add(float *to, const float *from, int n)
 }
 
 struct pointers {
-    float *at[most_devices];
+    float *at[max_members];
 };
 
 // Adds up a part of all buffers, and writes the sum to all: nobody else touches this part.

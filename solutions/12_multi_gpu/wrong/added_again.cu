@@ -16,7 +16,7 @@ static __global__ void add(float *to, const float *from, int n)
 
 void all_reduce(float *const *buffers, int n, int devices)
 {
-    float *incoming[most_devices];
+    float *incoming[max_members];
     for (int k = 0; k < devices; ++k) {
         cudaSetDevice(device_of(k));
         cudaMalloc(&incoming[k], sizeof(float) * (n / devices + 1));

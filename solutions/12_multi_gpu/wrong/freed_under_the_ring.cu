@@ -11,7 +11,7 @@
 namespace {
 
 struct pointers {
-    float *at[most_devices];
+    float *at[max_members];
 };
 
 // Adds up elements first to last of all buffers, in all buffers.

@@ -28,7 +28,7 @@ static void merge_pixels(const unsigned char *first_host, const unsigned char *s
 void merge_images(const unsigned char *first_host, const unsigned char *second_host,
                   unsigned char *out_host, int width, int height, int count, int devices)
 {
-    std::thread threads[most_devices];
+    std::thread threads[max_members];
     for (int k = 0; k < devices; ++k) {
         int image = width * height, from = image * (count / devices) * k;
         int to = image * (count / devices) * (k + 1);

@@ -22,7 +22,7 @@ static bool reaches(int from, int to)
 }
 
 struct everybody {
-    float *at[most_devices];
+    float *at[max_members];
 };
 
 static __global__ void add_all(everybody buffers, int members, int first, int count)

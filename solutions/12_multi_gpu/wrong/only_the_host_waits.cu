@@ -23,7 +23,7 @@ static void enable_peers(int devices)
 void broadcast(float *const *buffers, int n, int devices)
 {
     enable_peers(devices);
-    cudaStream_t streams[most_devices];
+    cudaStream_t streams[max_members];
     for (int k = 0; k < devices; ++k) {
         cudaSetDevice(device_of(k));
         cudaStreamCreate(&streams[k]);

@@ -16,7 +16,7 @@ static __global__ void add(float *to, const float *from, int n)
 
 void all_reduce(float *const *buffers, int n, int devices)
 {
-    float *before[most_devices];
+    float *before[max_members];
     for (int k = 0; k < devices; ++k) {
         int neighbour = (k + devices - 1) % devices;
         cudaSetDevice(device_of(k));

@@ -24,8 +24,8 @@ static void enable_peers(int devices)
 void broadcast(float *const *buffers, int n, int devices)
 {
     enable_peers(devices);
-    cudaStream_t streams[most_devices];
-    cudaEvent_t came[most_devices][2];
+    cudaStream_t streams[max_members];
+    cudaEvent_t came[max_members][2];
     for (int k = 0; k < devices; ++k) {
         cudaSetDevice(device_of(k));
         cudaStreamCreate(&streams[k]);

@@ -29,9 +29,9 @@ static __global__ void add(float *to, const float *from, int n)
 void all_reduce(float *const *buffers, int n, int devices)
 {
     enable_peers(devices);
-    cudaStream_t streams[most_devices];
-    cudaEvent_t done[most_devices];
-    float *incoming[most_devices];
+    cudaStream_t streams[max_members];
+    cudaEvent_t done[max_members];
+    float *incoming[max_members];
     for (int k = 0; k < devices; ++k) {
         cudaSetDevice(device_of(k));
         cudaStreamCreate(&streams[k]);

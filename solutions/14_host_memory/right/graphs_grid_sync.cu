@@ -58,8 +58,8 @@ void upload(const float *src_host, float *dst, size_t n)
 void release(float *memory) { check(cudaFreeHost(memory), "cudaFreeHost"); }
 
 // Each block leaves its sums in scratch; when all have, a warp a power adds them.
-constexpr int sum_blocks = 64, most_passes = 16;
-size_t sum_mapped_scratch(int) { return sum_blocks * most_passes * sizeof(double); }
+constexpr int sum_blocks = 64, max_passes = 16;
+size_t sum_mapped_scratch(int) { return sum_blocks * max_passes * sizeof(double); }
 
 static __global__ void __launch_bounds__(threads)
     add_powers(const float *values, int n, int passes, double *out, double *of_blocks)
@@ -67,11 +67,11 @@ static __global__ void __launch_bounds__(threads)
     __shared__ double of_warps[threads / 32];
     cg::grid_group grid = cg::this_grid();
     cg::thread_block block = cg::this_thread_block();
-    double sum[most_passes] = {};
+    double sum[max_passes] = {};
     for (int i = grid.thread_rank(); i < n; i += grid.num_threads()) {
         double power = 1, value = values[i]; // over the link, once
 #pragma unroll
-        for (int p = 0; p < most_passes; ++p)
+        for (int p = 0; p < max_passes; ++p)
             if (p < passes) sum[p] += power *= value;
     }
     auto of_warp = [](double v) {
@@ -80,7 +80,7 @@ static __global__ void __launch_bounds__(threads)
     };
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
-    for (int p = 0; p < most_passes; ++p) {
+    for (int p = 0; p < max_passes; ++p) {
         if (p >= passes) break; // the same for all
         double mine = of_warp(sum[p]);
         if (lane == 0) of_warps[warp] = mine;
