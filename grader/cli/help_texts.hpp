@@ -117,7 +117,7 @@ is final (a fault of the machine, open points, nothing to grade) leaves the cell
 as it was, and is named on standard error, as is who is on one side only.
 
 Exit status: 0 it was converted, whatever the grade; 2 wrong usage, or RESULT is
-none; 99 the machine could not write it.)";
+no result file; 99 the machine could not write it.)";
 
 inline constexpr const char *about_appeal = R"(
 RESULT is what grade --json wrote, or autograde --json with --student. It names
@@ -127,7 +127,7 @@ workbook, another file, another GPU, the clock. Without FILE it is the lab's
 stub, if that still is the file that was graded.
 
 Exit status: 0 every case has the same verdict and points, 1 some differ, 2
-wrong usage, or RESULT or FILE is none to appeal with, 77 it needs a GPU, 99 a
-fault of the machine or the workbook.)";
+wrong usage, or RESULT is no result file, or FILE cannot be graded, 77 it needs a
+GPU, 99 a fault of the machine or the workbook.)";
 
 } // namespace cli

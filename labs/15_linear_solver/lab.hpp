@@ -42,7 +42,7 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices);
 // is the same on every rank; either all ranks must return 0, or none. MPI is
 // already initialised, and is finalised later: MPI_COMM_WORLD holds all ranks.
 // The current device is the rank's own.
-// The lesson: a message takes time, so compute the data for the next one first.
+// The lesson: all ranks make the same calls, in the same order.
 int eliminate_ranks(const double *augmented_host, int n, double *x_host);
 
 // Returns whether MPI accepts pointers to memory of this rank's device. If it
