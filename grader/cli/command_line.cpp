@@ -130,6 +130,8 @@ void describe_grade(CLI::App &grade, command_line &o)
                "where there is a GPU: the simulator's part, seconds before the clock's");
     add_option(grade, "--pictures", o.grade.picture_folder,
                "folder for the pictures that some cases draw");
+    grade.add_flag("--keep-calls", o.grade.every_replay,
+                   "keep each case's last call on the GPU, to profile it");
     grade.add_flag("--require-gpu", o.grade.require_gpu,
                    "without a GPU grade nothing: exit status 99");
 }

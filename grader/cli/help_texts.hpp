@@ -127,7 +127,7 @@ workbook, another file, another GPU, the clock. Without FILE it is the lab's
 stub, if that still is the file that was graded.
 
 Exit status: 0 every case has the same verdict and points, 1 some differ, 2
-wrong usage, or RESULT is no result file, or FILE cannot be graded, 77 it needs a
-GPU, 99 a fault of the machine or the workbook.)";
+wrong usage, or RESULT is no result file, or FILE cannot be graded, 77 it needs
+a GPU, 99 a fault of the machine or the workbook.)";
 
 } // namespace cli

@@ -20,6 +20,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <set>
 
 namespace cli {
 
@@ -116,6 +117,19 @@ std::string folder_for_pictures(const std::string &named)
     return fs::absolute(named).string();
 }
 
+// Says where the calls are that --keep-calls kept, and how to repeat the first of them.
+void print_kept_calls(const toolchain &t, const item &i, const std::string &worker)
+{
+    std::set<std::string> calls; // a folder's order is any
+    std::error_code unreadable;  // its making has told it
+    for (const fs::directory_entry &e :
+         fs::directory_iterator(replay_folder(t, i.what, "gpu"), unreadable))
+        if (e.path().filename().string().starts_with(i.of->name + ".")) calls.insert(e.path());
+    if (!calls.empty())
+        fmt::print("\nThe last call of each case is kept, beside the first one:\n{}",
+                   replay_words(worker, *calls.begin()));
+}
+
 // Returns true if the student's stub is graded with all its cases.
 bool is_own_full_grade(const grade_options &options)
 {
@@ -164,7 +178,11 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
     options.replays = true;
     options.processes = processes_for_one();
     progress_line progress;
-    choose_backend(t, *all[0].of, options, progress);
+    const std::string no_gpu = choose_backend(t, *all[0].of, options, progress);
+    if (options.every_replay && options.backend == "sim")
+        throw usage_error("--keep-calls is for the tools of a GPU, and this grade runs on the "
+                          "simulator" +
+                          (no_gpu.empty() ? "" : ": " + no_gpu));
     build_for_grading(t, all, options.backend, progress);
 
     std::vector<json> documents;
@@ -200,6 +218,7 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
             std::fflush(stdout);
         }
         if (!options.submission.empty()) note_missing_sandbox(g.document);
+        if (options.every_replay && g.from_grader) print_kept_calls(t, i, g.worker);
         if (is_own_full_grade(options)) save_progress(t, g.document, options.backend);
         documents.push_back(std::move(g.document));
         statuses.push_back(g.status);

@@ -31,12 +31,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Returns one folder per submission and backend, so that graders side by side do not write the same
-// files. If it cannot be made, warns and returns nothing: the verdict does not need it.
-std::string replay_folder(const toolchain &t, const subject &what, const std::string &backend)
+// If the folder cannot be made, warns and returns nothing: the verdict does not need it.
+std::string made_replay_folder(const toolchain &t, const subject &what, const std::string &backend)
 {
-    const std::string folder =
-        fmt::format("{}/.workbook/replays/{}/{}", t.source_root, what.name, backend);
+    const std::string folder = replay_folder(t, what, backend);
     std::error_code problem;
     fs::create_directories(folder, problem);
     if (!problem) return folder;
@@ -74,7 +72,8 @@ json request_of(const toolchain &t, const lab &l, const subject &what, const std
     if (options.backend == "gpu") add("simulator_lock", options.simulator_lock);
     add("held_back_seed", options.held_back_seed);
     add("mpirun", l.mpirun);
-    if (options.replays) add("replays", replay_folder(t, what, options.backend));
+    if (options.replays) add("replays", made_replay_folder(t, what, options.backend));
+    if (options.every_replay && options.backend == "gpu") r["keep_replays"] = true;
     add("pictures", options.picture_folder);
     add("case", options.pattern);
     add("schedule", options.schedule);
@@ -231,6 +230,11 @@ int processes_for_one()
 {
     constexpr unsigned max_processes = 12; // each starts workers and simulated devices of its own
     return static_cast<int>(std::min(cores(), max_processes));
+}
+
+std::string replay_folder(const toolchain &t, const subject &what, const std::string &backend)
+{
+    return fmt::format("{}/.workbook/replays/{}/{}", t.source_root, what.name, backend);
 }
 
 std::string contract_of(const toolchain &t, const lab &l)

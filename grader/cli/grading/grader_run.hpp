@@ -36,10 +36,11 @@ struct grade_options {
     bool require_sandbox = false;    // nothing runs without a sandbox
     int work_percent = 100;          // of the simulator's limit of a call's kernels
     int processes = 1;               // that grade the cases of one submission
-    int record_pairs = 0;    // pairs that the chosen speed case records instead of a verdict
-    std::string pairs_file;  // for them; empty: it is graded
-    bool every_gate = false; // also judge by timed gates that are not calibrated for this GPU
-    bool replays = false;    // failed calls are kept in .workbook/replays, to be repeated alone
+    int record_pairs = 0;      // pairs that the chosen speed case records instead of a verdict
+    std::string pairs_file;    // for them; empty: it is graded
+    bool every_gate = false;   // also judge by timed gates that are not calibrated for this GPU
+    bool replays = false;      // failed calls are kept in .workbook/replays, to be repeated alone
+    bool every_replay = false; // ... and those of cases that pass
 };
 
 struct graded {
@@ -111,6 +112,10 @@ graded grade_one(const toolchain &t, const lab &l, const subject &what,
 std::vector<json> grade_ladder(const toolchain &t, const std::vector<item> &versions,
                                const std::string &judged, const grade_options &options,
                                const grade_progress &progress = {});
+
+// Holds the calls that graders keep of a submission; one per backend, so that graders side by side
+// do not write the same files. It need not exist.
+std::string replay_folder(const toolchain &t, const subject &what, const std::string &backend);
 
 // Identifies what the lab's calibrations depend on. Throws machine_error if a file cannot be read.
 std::string contract_of(const toolchain &t, const lab &l);

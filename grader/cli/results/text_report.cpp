@@ -228,12 +228,7 @@ private:
         // These tools need a GPU; a finding of the simulator names the line already.
         const bool of_gpu = !counted() || c.kind == "clock" || c.whole->contains("judged_by") ||
                             member(*c.whole, "disputed") == true;
-        if (!replay.empty() && of_gpu)
-            text += fmt::format(
-                "    Repeat this call alone, under cuda-gdb, ncu or compute-sanitizer:\n"
-                "      {} --replay \\\n        '{}'\n",
-                std::filesystem::proximate(context_.worker).string(),
-                std::filesystem::proximate(replay).string());
+        if (!replay.empty() && of_gpu) text += replay_words(context_.worker, replay);
         return text;
     }
 
@@ -431,6 +426,14 @@ private:
 };
 
 } // namespace
+
+std::string replay_words(const std::string &worker, const std::string &call)
+{
+    return fmt::format("    Repeat this call alone, under cuda-gdb, ncu or compute-sanitizer:\n"
+                       "      {} --replay \\\n        '{}'\n",
+                       std::filesystem::proximate(worker).string(),
+                       std::filesystem::proximate(call).string());
+}
 
 std::string text_report(const json &document, const report_context &context)
 {

@@ -24,6 +24,9 @@ std::string text_report(const json &document, const report_context &context);
 // Renders a document of one lab whose submission did not build, with the compiler's output.
 std::string refused_build_report(const json &document, const report_context &context);
 
+// Returns how `worker`, a program, repeats the call kept in the file `call` under other tools.
+std::string replay_words(const std::string &worker, const std::string &call);
+
 // Returns the verdict, message and hint of a case, indented by two.
 std::string case_report(const case_view &c, const terminal &out);
 

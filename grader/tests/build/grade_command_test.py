@@ -279,6 +279,10 @@ class command_line(unittest.TestCase):
         self.assertIn('"0" is one too many.\n', self.refused("hint", "01", "0"))
         self.assertIn('"scan" is one too many.\n', self.refused("hint", "01", "scan"))
 
+    def test_calls_are_kept_for_the_tools_of_a_gpu_alone(self):
+        self.assertIn("--keep-calls is for the tools of a GPU, and this grade runs on the simulator",
+                      " ".join(self.refused("grade", "02", "--keep-calls", "--backend", "sim").split()))
+
     def test_help_fits_80_columns_and_keeps_its_tables(self):
         about = workbook("--help").stdout
         commands = re.search(r"SUBCOMMANDS:\n(.*?)\n\n", about, re.DOTALL | re.IGNORECASE)[1]
