@@ -63,8 +63,7 @@ template <int R, bool clamped> static void launch(const float *image, float *out
     std::vector<float> framed(d * d);
     for (int y = 0; y < own; ++y)
         std::copy_n(filter_host + y * own, own, &framed[(y + first) * d + first]);
-    check(cudaMemcpyToSymbolAsync(taps, framed.data(), sizeof(float) * d * d),
-          "copying the filter");
+    check(cudaMemcpyToSymbol(taps, framed.data(), sizeof(float) * d * d), "copying the filter");
     dim3 grid(pieces(cols, block_cols), pieces(rows, tile_rows));
     filter_tile<R, clamped><<<grid, dim3(block_cols, block_rows)>>>(image, out, rows, cols);
     check_launch("filter_tile");

@@ -79,8 +79,8 @@ template <int R> static void launch_separable(const float *image, float *out, in
     float framed[2][d] = {};
     std::copy_n(row_filter_host, 2 * radius + 1, framed[0] + R - radius);
     std::copy_n(column_filter_host, 2 * radius + 1, framed[1] + R - radius);
-    check(cudaMemcpyToSymbolAsync(row_taps, framed[0], sizeof framed[0]), "copying the row filter");
-    check(cudaMemcpyToSymbolAsync(column_taps, framed[1], sizeof framed[1]),
+    check(cudaMemcpyToSymbol(row_taps, framed[0], sizeof framed[0]), "copying the row filter");
+    check(cudaMemcpyToSymbol(column_taps, framed[1], sizeof framed[1]),
           "copying the column filter");
     dim3 block(block_cols, block_rows);
     dim3 of_rows(pieces(cols, block_cols * own), pieces(rows, block_rows));

@@ -158,8 +158,10 @@ template <int R, class F> static __global__ void __launch_bounds__(block_size, R
 // 2 R rows are read twice.
 template <int R, class F> static void launch(job j, const F &filter)
 {
-    int sms = 0, resident = 0, strips = (j.cols + strip_of<R> - 1) / strip_of<R>;
-    check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
+    int device = 0, sms = 0, resident = 0, strips = (j.cols + strip_of<R> - 1) / strip_of<R>;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device),
+          "asking for the SMs");
     check(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, filter_strip<R, F>, block_size, 0),
         "asking for the occupancy");
@@ -236,7 +238,7 @@ static void launch_tile(const job &j, const float *filter_host, int radius)
     int d = 2 * radius + 1;
     float framed[sizeof taps / sizeof(float)] = {};
     std::memcpy(framed, filter_host, d * d * sizeof(float));
-    check(cudaMemcpyToSymbolAsync(taps, framed, sizeof framed), "copying the filter");
+    check(cudaMemcpyToSymbol(taps, framed, sizeof framed), "copying the filter");
     dim3 grid((j.cols + side - 1) / side, (j.rows + side - 1) / side);
     filter_tile<<<grid, dim3(side, side / tall)>>>(j, radius);
     check_launch("filter_tile");

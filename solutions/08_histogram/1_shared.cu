@@ -17,8 +17,10 @@ constexpr int blocks_per_sm = 8; // 2048 threads
 // Enough for the device, and no more than there are elements for.
 static int blocks_for(size_t elements)
 {
-    int sms = 0;
-    check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
+    int device = 0, sms = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device),
+          "asking for the SMs");
     return std::min<size_t>(sms * blocks_per_sm, (elements + block_size - 1) / block_size);
 }
 
