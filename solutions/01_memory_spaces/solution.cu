@@ -47,6 +47,7 @@ void add_to_global(float start, float *out_host)
 {
     check(cudaMemcpyToSymbol(in_global, &start, sizeof start), "cudaMemcpyToSymbol");
     add_one<<<1, 1>>>();
+    check_launch("add_one");
     check(cudaMemcpyFromSymbol(out_host, in_global, sizeof *out_host), "cudaMemcpyFromSymbol");
 }
 

@@ -99,9 +99,11 @@ template <bool inclusive, class T> static void scan(const T *in, T *out, int n, 
     T *block_sums = static_cast<T *>(scratch);
     if (blocks == 0) return;
     scan_blocks<inclusive><<<blocks, block_size>>>(in, out, n, block_sums);
+    check_launch("scan_blocks");
     scan_sums<<<1, block_size>>>(block_sums, blocks);
+    check_launch("scan_sums");
     add_before<<<blocks, block_size>>>(out, n, block_sums);
-    check_launch("scan");
+    check_launch("add_before");
 }
 
 // A sum a block.

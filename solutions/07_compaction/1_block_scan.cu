@@ -85,6 +85,7 @@ static sums sums_in(void *scratch, int n)
 static void sum_up(const sums &s, int n, int *total)
 {
     if (n > 0) scan_blocks<<<blocks_for(n), block_size>>>(s.flags, n, s.blocks);
+    check_launch("scan_blocks");
     scan_sums<<<1, block_size>>>(s.blocks, blocks_for(n), total);
     check_launch("scan_sums");
 }
@@ -112,9 +113,10 @@ void compact(const float *in, float *out, int *count, int n, void *scratch)
 {
     sums s = sums_in(scratch, n);
     if (n > 0) flag_positive<<<blocks_for(n), block_size>>>(in, s.flags, n);
+    check_launch("flag_positive");
     sum_up(s, n, count);
     if (n > 0) move_kept<<<blocks_for(n), block_size>>>(in, out, n, s);
-    check_launch("compact");
+    check_launch("move_kept");
 }
 
 void unpack(const float *packed, const unsigned char *keep, float *out, int n, void *scratch)
@@ -122,16 +124,18 @@ void unpack(const float *packed, const unsigned char *keep, float *out, int n, v
     if (n == 0) return;
     sums s = sums_in(scratch, n);
     flag_marked<<<blocks_for(n), block_size>>>(keep, s.flags, n);
+    check_launch("flag_marked");
     sum_up(s, n, nullptr);
     move_back<<<blocks_for(n), block_size>>>(packed, keep, out, n, s);
-    check_launch("unpack");
+    check_launch("move_back");
 }
 
 void partition(const float *in, float *out, int *kept_count, int n, void *scratch)
 {
     sums s = sums_in(scratch, n);
     if (n > 0) flag_positive<<<blocks_for(n), block_size>>>(in, s.flags, n);
+    check_launch("flag_positive");
     sum_up(s, n, kept_count);
     if (n > 0) move_both<<<blocks_for(n), block_size>>>(in, out, n, s, kept_count);
-    check_launch("partition");
+    check_launch("move_both");
 }

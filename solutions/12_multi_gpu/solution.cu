@@ -135,8 +135,9 @@ void all_reduce(float *const *buffers, int n, int devices)
         if (first < last)
             reduce_part<<<(last - first + per_block - 1) / per_block, reduce_block>>>(p, devices, k,
                                                                                       first, last);
-        if (k == devices - 1 && n % 4 != 0) reduce_rest<<<1, 32>>>(p, devices, 4 * whole, n);
         check_launch("reduce_part");
+        if (k == devices - 1 && n % 4 != 0) reduce_rest<<<1, 32>>>(p, devices, 4 * whole, n);
+        check_launch("reduce_rest");
     }
 }
 
