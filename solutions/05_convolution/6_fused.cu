@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-constexpr int largest = 33; // a filter's elements a side
+constexpr int max_filter_side = 33; // elements per side of a filter
 constexpr int block_cols = 32, block_rows = 8;
 
 static int pieces(int n, int size) { return (n + size - 1) / size; }
@@ -24,7 +24,7 @@ static __device__ float pixel(const float *image, int rows, int cols, int r, int
     return r >= 0 && r < rows && c >= 0 && c < cols ? image[r * cols + c] : 0;
 }
 
-static __constant__ float row_taps[largest], column_taps[largest];
+static __constant__ float row_taps[max_filter_side], column_taps[max_filter_side];
 constexpr int across = 64; // columns of a tile
 constexpr int both = 4;    // its pixels below each other that a thread computes
 

@@ -126,17 +126,17 @@ template <class T> static __device__ block_sums<T> add_up(T of_this_warp)
 template <class T> static __device__ T look_back(const tile_states<T> &b, int t)
 {
     T before = 0;
-    unsigned sums = 0;
-    for (int nearest = t - 1; nearest >= 0 && sums == 0; nearest -= 32) {
+    unsigned prefixes = 0;
+    for (int nearest = t - 1; nearest >= 0 && prefixes == 0; nearest -= 32) {
         tile_state<T> m;
-        unsigned wanted;
+        unsigned needed;
         do {
             m = lane() <= nearest ? b.read(nearest - lane()) : tile_state<T>{prefix, T(0)};
-            sums = __ballot_sync(all_lanes, m.kind == prefix);
+            prefixes = __ballot_sync(all_lanes, m.kind == prefix);
             // The lanes up to the first that knows of all before it; all where none does.
-            wanted = sums ^ (sums - 1);
-        } while (__ballot_sync(all_lanes, m.kind == invalid) & wanted);
-        T value = wanted >> lane() & 1 ? m.value : T(0);
+            needed = prefixes ^ (prefixes - 1);
+        } while (__ballot_sync(all_lanes, m.kind == invalid) & needed);
+        T value = needed >> lane() & 1 ? m.value : T(0);
         for (int d = 16; d > 0; d /= 2) value += __shfl_xor_sync(all_lanes, value, d);
         before += value;
     }

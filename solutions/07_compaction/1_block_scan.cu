@@ -2,7 +2,7 @@
 // the blocks' sums, so that each flag is read once.
 //
 // New: scan_blocks and scan_sums in place of naive's add_from, which ran once for each distance.
-// With them an element's place is the sum of two numbers, sums::up_to. One kernel of partition
+// With them an element's place is the sum of two numbers, sums::inclusive. One kernel of partition
 // moves the elements, move_both, instead of two.
 #include "../check.hpp"
 #include "lab.hpp"
@@ -69,7 +69,7 @@ static __global__ void scan_sums(int *blocks, int count, int *total)
 // Scratch: one sum per element, within its block, and one per block, of all blocks before it.
 struct sums {
     int *flags, *blocks;
-    __device__ int up_to(int i) const { return blocks[i / block_size] + flags[i]; }
+    __device__ int inclusive(int i) const { return blocks[i / block_size] + flags[i]; }
 };
 
 static size_t scratch_for(int n) { return sizeof(int) * n + sizeof(int) * blocks_for(n); }
@@ -93,20 +93,20 @@ static void sum_up(const sums &s, int n, int *total)
 static __global__ void move_kept(const float *in, float *out, int n, sums s)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
-    if (i < n && in[i] > 0) out[s.up_to(i) - 1] = in[i];
+    if (i < n && in[i] > 0) out[s.inclusive(i) - 1] = in[i];
 }
 
 static __global__ void move_back(const float *packed, const unsigned char *keep, float *out, int n,
                                  sums s)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
-    if (i < n) out[i] = keep[i] != 0 ? packed[s.up_to(i) - 1] : 0;
+    if (i < n) out[i] = keep[i] != 0 ? packed[s.inclusive(i) - 1] : 0;
 }
 
 static __global__ void move_both(const float *in, float *out, int n, sums s, const int *kept_count)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
-    if (i < n) out[in[i] > 0 ? s.up_to(i) - 1 : *kept_count + i - s.up_to(i)] = in[i];
+    if (i < n) out[in[i] > 0 ? s.inclusive(i) - 1 : *kept_count + i - s.inclusive(i)] = in[i];
 }
 
 void compact(const float *in, float *out, int *count, int n, void *scratch)

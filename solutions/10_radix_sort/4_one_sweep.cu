@@ -49,7 +49,7 @@ static __global__ void count_digits(const unsigned *keys, int n, bool floats, in
 static __global__ void scan_digits(int *counts)
 {
     int *mine = counts + blockIdx.x * digits + threadIdx.x;
-    *mine = add_up(*mine).before;
+    *mine = add_up(*mine).exclusive;
 }
 
 // The state of one digit of a tile: invalid, aggregate, or inclusive prefix (Merrill and Garland,
