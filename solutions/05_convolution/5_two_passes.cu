@@ -18,10 +18,8 @@ constexpr int tile_rows = block_rows * pixels_per_thread;
 static int pieces(int n, int size) { return (n + size - 1) / size; }
 
 // The pixel in row r and column c, which may lie beyond the image.
-template <bool clamped>
 static __device__ float pixel(const float *image, int rows, int cols, int r, int c)
 {
-    if (clamped) return image[min(max(r, 0), rows - 1) * cols + min(max(c, 0), cols - 1)];
     return r >= 0 && r < rows && c >= 0 && c < cols ? image[r * cols + c] : 0;
 }
 
@@ -36,7 +34,7 @@ static __global__ void filter_rows(const float *image, float *between, int rows,
     int left = blockIdx.x * block_cols * pixels_per_thread;
     int row = blockIdx.y * block_rows + threadIdx.y;
     for (int x = threadIdx.x; x < wide; x += block_cols)
-        tile[threadIdx.y][x] = pixel<false>(image, rows, cols, row, left + x - R);
+        tile[threadIdx.y][x] = pixel(image, rows, cols, row, left + x - R);
     __syncthreads();
     // A thread's pixels lie block_cols apart, so that lanes have neighbours: no bank is asked
     // twice.
@@ -57,7 +55,7 @@ static __global__ void filter_columns(const float *between, float *out, int rows
     __shared__ float tile[tall][block_cols];
     int col = blockIdx.x * block_cols + threadIdx.x, top = blockIdx.y * tile_rows;
     for (int y = threadIdx.y; y < tall; y += block_rows)
-        tile[y][threadIdx.x] = pixel<false>(between, rows, cols, top + y - R, col);
+        tile[y][threadIdx.x] = pixel(between, rows, cols, top + y - R, col);
     __syncthreads();
     int mine = threadIdx.y * pixels_per_thread;
     float column[pixels_per_thread + 2 * R];

@@ -17,10 +17,8 @@ constexpr int block_cols = 32, block_rows = 8;
 static int pieces(int n, int size) { return (n + size - 1) / size; }
 
 // The pixel in row r and column c, which may lie beyond the image.
-template <bool clamped>
 static __device__ float pixel(const float *image, int rows, int cols, int r, int c)
 {
-    if (clamped) return image[min(max(r, 0), rows - 1) * cols + min(max(c, 0), cols - 1)];
     return r >= 0 && r < rows && c >= 0 && c < cols ? image[r * cols + c] : 0;
 }
 
@@ -36,7 +34,7 @@ static __global__ void filter_both(const float *image, float *out, int rows, int
     int left = blockIdx.x * across, top = blockIdx.y * block_rows * both;
     for (int y = threadIdx.y; y < tall; y += block_rows)
         for (int x = threadIdx.x; x < wide; x += block_cols)
-            tile[y][x] = pixel<false>(image, rows, cols, top + y - R, left + x - R);
+            tile[y][x] = pixel(image, rows, cols, top + y - R, left + x - R);
     __syncthreads();
     // Along the rows, those of the halo too: the columns will ask for them.
     for (int y = threadIdx.y; y < tall; y += block_rows)

@@ -203,7 +203,7 @@ template <int R> static void launch_product(const job &j, const float *row_filte
 // a loop with the radius it is given. A thread computes four pixels below each other; each pixel
 // it takes from shared memory, and each factor, serves all four.
 constexpr int side = 32, tall = 4, padded = side + 2 * max_radius + 1;
-static __constant__ float taps[(2 * max_radius + 1 + 2 * (tall - 1)) * (2 * max_radius + 1)];
+static __constant__ float taps[(2 * max_radius + 1 + tall - 1) * (2 * max_radius + 1)];
 
 static __global__ void filter_tile(const job j, int radius)
 {

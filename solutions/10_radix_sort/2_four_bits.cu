@@ -102,8 +102,8 @@ static __global__ void place_tiles(arrays a, int n, pass p, const int *counts, c
 
     for (int k = 0; k < per_thread; ++k) {
         int i = first_element() + 32 * k;
-        // Lanes beyond n get the key that goes last.
-        unsigned key = i < n ? a.keys[i] : p.floats ? 0x7fffffff : 0xffffffff;
+        // A lane beyond n votes too; any digit will do, for all lanes with a key are below it.
+        unsigned key = i < n ? a.keys[i] : 0;
         int digit = digit_of(key, p);
         unsigned peers = peers_of(digit), below = peers & lanes_below();
         int to = next[warp][digit] + __popc(below);
