@@ -11,8 +11,8 @@
 // between two of them is framed with zeros.
 //
 // From the rungs: the texture of sample_bilinear (1), known radii (2), several pixels per thread
-// (4), one pass (6). New: strips in place of tiles, and rows that are on their way while others are
-// added up.
+// (4), one pass (6). New: strips in place of tiles, and rows that are in flight while others are
+// added up. Before compute capability 8.0 the copies are synchronous, through registers.
 #include "../check.hpp"
 #include "lab.hpp"
 

@@ -1,5 +1,5 @@
 // Lab 06, rung 5: the lanes of a warp pass their sums on without memory, and a block needs two
-// barriers where it had twenty.
+// barriers where it had twenty-one.
 //
 // New: scan_in_warp, and with it another scan_in_block. The three kernels of rung 4 use it as they
 // did, and so does scan_pairs, which scans one block in place of the tree of rung 3.

@@ -59,7 +59,8 @@ static __device__ void for_each_of_mine(const T *in, size_t n, rows_of r, W whol
         single(in[j < r.head ? j : j + in_rows]);
 }
 
-// CUDA adds 64 bits atomically for unsigned numbers only; the bits of the sum are the same.
+// Adds to *out atomically. Of the 64-bit integers atomicAdd takes only unsigned ones; the bits of
+// the sum are the same.
 static __device__ void add_to(long long *out, long long x)
 {
     atomicAdd(reinterpret_cast<unsigned long long *>(out), static_cast<unsigned long long>(x));

@@ -1,8 +1,8 @@
 // Lab 09, worked: quicksort with many pivots, and shared memory used with care.
 //
-// From rung 5: all but three things. New: pivots lie as a tree, so that a warp's searches meet in
-// few banks; the keys of a bucket are brought together before they leave, so that they lie side by
-// side; and the network keeps eight keys in registers for three of its steps. At the end:
+// From rung 5: all but three things. New: pivots lie as a tree, so that a warp's searches rarely
+// conflict in a bank; the keys of a bucket are brought together before they leave, so that they lie
+// side by side; and the network keeps eight keys in registers for three of its steps. At the end:
 // quicksort_recursive, as in rung 1.
 // Same points: conflicts, registers and coalesced stores are steps that only the clock sees.
 #include "../check.hpp"
