@@ -38,8 +38,9 @@ void saxpy_blocks(float a, const float *x, float *y, int blocks);
 void saxpy(float a, const float *x, float *y, int n);
 
 // Mirrors a picture: left becomes right.
-//   in, out: width * height each, one byte per pixel, width, height >= 1. The
-//   pixel in column x and row y is element y * width + x.
+//   in, out: width * height each, one byte per pixel; width and height are at
+//   least 1 and at most 1000000. The pixel in column x and row y is element
+//   y * width + x.
 //   The pixel in column x of `in` moves to column width - 1 - x of `out`, in
 //   the same row.
 // The lesson: blocks and grids with two dimensions.

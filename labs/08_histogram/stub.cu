@@ -15,8 +15,10 @@ constexpr int blocks_per_sm = 8;
 // thread.
 static int blocks_for(size_t elements)
 {
-    int sms = 0;
-    check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
+    int device = 0, sms = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device),
+          "asking for the SMs");
     return min(size_t(sms * blocks_per_sm), (elements + block_size - 1) / block_size);
 }
 

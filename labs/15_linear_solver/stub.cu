@@ -122,7 +122,7 @@ int eliminate_one(const double *augmented_host, int n, double *x_host)
     }
     // TODO 7 (eliminate_one: what is loaded): Your own design. A number that is
     // loaded must serve several multiplications: at most 18 bytes may be loaded
-    // and stored per multiplication, half as many as before.
+    // and stored per multiplication, half of the 36 counted before.
 
     // TODO 1 (eliminate_one: one equation, or a column of zeros): substitute
     // must run for each unknown, from the last to the first.

@@ -15,7 +15,7 @@ static __device__ unsigned char next_state[256];
 
 static __global__ void walk(const unsigned char *start, unsigned char *out, int n, int steps)
 {
-    __shared__ unsigned char table[256]; // one entry a thread
+    __shared__ unsigned char table[256]; // one entry per thread
     table[threadIdx.x] = next_state[threadIdx.x];
     __syncthreads();
     int i = blockIdx.x * block_size + threadIdx.x;

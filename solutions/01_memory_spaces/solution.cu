@@ -47,6 +47,7 @@ void add_to_global(float start, float *out_host)
 {
     check(cudaMemcpyToSymbol(in_global, &start, sizeof start), "cudaMemcpyToSymbol");
     add_one<<<1, 1>>>();
+    check_launch("add_one");
     check(cudaMemcpyFromSymbol(out_host, in_global, sizeof *out_host), "cudaMemcpyFromSymbol");
 }
 
@@ -93,7 +94,7 @@ static __device__ unsigned place_of(unsigned state)
 }
 static __device__ unsigned state_at(unsigned place) { return place / 128 * 2 + place / 2 % 2; }
 
-constexpr int walkers = 512, walks = 4; // threads a block; elements a thread has at a time
+constexpr int walkers = 512, walks = 4; // threads per block; elements that a thread has at a time
 
 static __global__ void __launch_bounds__(walkers)
     walk(const unsigned char *start, unsigned char *out, int n, int steps)

@@ -1,6 +1,6 @@
 // Lab 02, rung 1: neighbouring lanes handle neighbouring elements of the matrix.
 //
-// New: a thread an element, where naive has a thread a row. And the first version of what naive has
+// New: one thread per element, where naive has one per row. And the first version of what naive has
 // not: resident_blocks and warps_hiding_latency.
 // Unchanged: read_offset, write_offset, add_unrolled, predict.
 #include "../check.hpp"
@@ -17,7 +17,7 @@ static int blocks_for(int n, int elements_per_block)
     return (n + elements_per_block - 1) / elements_per_block;
 }
 
-// A thread an element: the lanes of a warp handle neighbours, whose sectors they share.
+// One thread per element: the lanes of a warp handle neighbours, whose sectors they share.
 static __global__ void scale_one_each(const float *in, float *out, int n, int cols,
                                       const float *factor)
 {

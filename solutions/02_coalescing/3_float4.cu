@@ -1,5 +1,5 @@
-// Lab 02, rung 3: 16 bytes a lane and request where every array begins at a multiple of 16, else as
-// in rung 2.
+// Lab 02, rung 3: 16 bytes per lane and request where every array begins at a multiple of 16, else
+// as in rung 2.
 //
 // Same points: it moves the same sectors by fewer requests, which only the clock can see.
 // Unchanged: read_offset, write_offset, predict, resident_blocks, warps_hiding_latency.
@@ -41,7 +41,7 @@ static __global__ void scale_several(const float *in, float *out, int n, int col
     }
 }
 
-// A thread a float4: one request moves four sectors for every one that a float would.
+// One thread per float4: one request moves four sectors for every one that a float would.
 static __global__ void scale_quads(const float *in, float *out, int n, int cols,
                                    const float *factor)
 {

@@ -193,7 +193,7 @@ void predict(const access_pattern *patterns_host, prediction *out_host, int coun
 
             // TODO 8 (predict: far apart): strided and scattered have their
             // answers.
-        // A stride within a piece skips none of them; a longer one touches a piece a lane.
+        // A stride within a piece skips none of them; a longer one touches one piece per lane.
         case pattern_kind::strided:
             answer = {4 * p <= 32 ? pieces(0, 31 * 4 * p + 4, 32) : 32,
                       4 * p <= 128 ? pieces(0, 31 * 4 * p + 4, 128) : 32};

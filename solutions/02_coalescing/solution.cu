@@ -13,7 +13,7 @@
 #include <cstdint>
 
 constexpr int block_size = 256, warps_per_block = block_size / 32;
-constexpr int rows_per_stretch = 2; // 32 bytes a thread and input in flight
+constexpr int rows_per_stretch = 2; // 32 bytes per thread and input in flight
 constexpr int stretch = rows_per_stretch * 32 * 4;
 constexpr int sector = 8, line = 32; // in floats
 

@@ -1,8 +1,8 @@
 // Lab 03, rung 1: structs as in naive, but read and written 16 bytes at a time.
 //
 // New: float4 where more than one field of four is needed: in the distances, and in the
-// conversions, which now need four requests instead of sixteen. drift needs two fields from
-// different sectors: a wider load would move nothing that it uses.
+// conversions, which now need four requests instead of sixteen on the side of the structs. drift
+// needs two fields from different sectors: a wider load would move nothing that it uses.
 // Unchanged: drift, transpose.
 #include "../check.hpp"
 #include "lab.hpp"

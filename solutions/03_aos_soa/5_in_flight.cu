@@ -9,16 +9,16 @@
 
 #include <cuda_runtime.h>
 
-constexpr int block_size = 256, per_thread = 4, a_block = block_size * per_thread;
+constexpr int block_size = 256, per_thread = 4, elements_per_block = block_size * per_thread;
 
-static int blocks_for(int n) { return (n + a_block - 1) / a_block; }
+static int blocks_for(int n) { return (n + elements_per_block - 1) / elements_per_block; }
 
 // All particles, and few fields: nothing else should move.
 layout drift_layout() { return layout::soa; }
 layout distance_all_layout() { return layout::soa; }
 
 // This thread's first element; the others are block_size, 2 * block_size, ... further on.
-static __device__ int first_element() { return blockIdx.x * a_block + threadIdx.x; }
+static __device__ int first_element() { return blockIdx.x * elements_per_block + threadIdx.x; }
 
 static __global__ void __launch_bounds__(block_size)
     move_particles(float *x, const float *vx, int n, float dt)

@@ -17,7 +17,7 @@ constexpr int block_size = tile * tile / (own * own);
 constexpr int brought = tile * depth / block_size; // floats of A, and of B, that a thread loads
 
 // A is transposed, so that the rows a thread needs are neighbours. Four floats of padding per row
-// keep float4 aligned and spread most stores of a warp over different banks.
+// keep float4 aligned and spread all stores of a warp over different banks.
 struct slices {
     float a[depth][tile + 4], b[depth][tile + 4];
 };

@@ -1,5 +1,6 @@
-// Lab 04, rung 6: asynchronous copies from global to shared memory, three steps ahead, which use no
-// registers and fill with zeros by themselves. They copy 16 bytes at a time where rows allow it.
+// Lab 04, rung 6: asynchronous copies from global to shared memory, three steps ahead, which fill
+// with zeros by themselves, 16 bytes at a time where rows allow it. Since compute capability 8.0
+// they use no registers; before that the call copies synchronously, through registers.
 //
 // New: __pipeline_memcpy_async in place of a load and a store, and with it rung 3's prefetching, in
 // a ring of four buffers. A is not transposed any more, since a copy cannot do that, so `multiply`

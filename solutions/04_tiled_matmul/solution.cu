@@ -47,9 +47,10 @@ template <int width> static __device__ void move(float *to, const float *from)
 
 // A thread's share of the slices, copied from global to shared memory: `pieces` times `width`
 // neighbours in a row of A, and the same of B. The block's top left element of C is (top, left).
-template <int width> class courier {
+template <int width> class tile_loader {
 public:
-    __device__ courier(const operands &o, int top, int left) : length_of_b_(o.l), remaining_(o.k)
+    __device__ tile_loader(const operands &o, int top, int left)
+        : length_of_b_(o.l), remaining_(o.k)
     {
         // A warp takes 4 * width rows of A: whole sectors there, and different banks of slices::a.
         int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -145,7 +146,7 @@ template <int width> static __global__ void __launch_bounds__(block_size, 2)
     int col = warp % 2 * 64 + (lane / 4 % 4 * 2 + lane % 2) * 4;
     float sums[own][own] = {};
 
-    courier<width> next(o, blockIdx.y * tile, blockIdx.x * tile);
+    tile_loader<width> next(o, blockIdx.y * tile, blockIdx.x * tile);
     next.fetch();
     next.put(buffers[0]);
     __syncthreads();

@@ -9,10 +9,10 @@
 
 #include <cuda_runtime.h>
 
-constexpr int largest = 33; // a filter's elements a side
+constexpr int max_filter_side = 33; // elements per side of a filter
 constexpr int block_cols = 32, block_rows = 8;
 
-static __constant__ float taps[largest * largest];
+static __constant__ float taps[max_filter_side * max_filter_side];
 
 static int pieces(int n, int size) { return (n + size - 1) / size; }
 

@@ -1,7 +1,7 @@
 // Lab 05, rung 3: a block brings its pixels and a halo around them to shared memory once.
 //
-// New: the table `tile`. What lies beyond the image is decided there, once a pixel, and not once a
-// term.
+// New: the table `tile`. What lies beyond the image is decided there, once per pixel, and not once
+// per term.
 // Unchanged: convolve_separable, sample_bilinear.
 #include "../check.hpp"
 #include "lab.hpp"
@@ -12,10 +12,10 @@
 
 #include <vector>
 
-constexpr int largest = 33; // a filter's elements a side
+constexpr int max_filter_side = 33; // elements per side of a filter
 constexpr int block_cols = 32, block_rows = 8;
 
-static __constant__ float taps[largest * largest];
+static __constant__ float taps[max_filter_side * max_filter_side];
 
 static int pieces(int n, int size) { return (n + size - 1) / size; }
 
@@ -50,12 +50,11 @@ template <int R, bool clamped> static void launch(const float *image, float *out
                                                   int cols, const float *filter_host, int radius)
 {
     constexpr int d = 2 * R + 1;
-    int own = 2 * radius + 1, first = R - radius;
+    int filter_side = 2 * radius + 1, first = R - radius;
     std::vector<float> framed(d * d);
-    for (int y = 0; y < own; ++y)
-        std::copy_n(filter_host + y * own, own, &framed[(y + first) * d + first]);
-    check(cudaMemcpyToSymbolAsync(taps, framed.data(), sizeof(float) * d * d),
-          "copying the filter");
+    for (int y = 0; y < filter_side; ++y)
+        std::copy_n(filter_host + y * filter_side, filter_side, &framed[(y + first) * d + first]);
+    check(cudaMemcpyToSymbol(taps, framed.data(), sizeof(float) * d * d), "copying the filter");
     dim3 grid(pieces(cols, block_cols), pieces(rows, block_rows));
     filter_tile<R, clamped><<<grid, dim3(block_cols, block_rows)>>>(image, out, rows, cols);
     check_launch("filter_tile");

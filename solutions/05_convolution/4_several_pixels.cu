@@ -1,7 +1,7 @@
 // Lab 05, rung 4: a thread computes eight pixels below each other. Of a column of 16 pixels that it
 // takes from shared memory it makes 72 multiply-adds, at radius 4, and not 16.
 //
-// New: sums[own] in place of a sum; the tile is as much taller.
+// New: sums[pixels_per_thread] in place of a sum; the tile is as much taller.
 // Unchanged: convolve_separable, sample_bilinear.
 #include "../check.hpp"
 #include "lab.hpp"
@@ -12,12 +12,12 @@
 
 #include <vector>
 
-constexpr int largest = 33; // a filter's elements a side
+constexpr int max_filter_side = 33; // elements per side of a filter
 constexpr int block_cols = 32, block_rows = 8;
-constexpr int own = 8; // pixels below each other that a thread computes
-constexpr int tile_rows = block_rows * own;
+constexpr int pixels_per_thread = 8; // below each other
+constexpr int tile_rows = block_rows * pixels_per_thread;
 
-static __constant__ float taps[largest * largest];
+static __constant__ float taps[max_filter_side * max_filter_side];
 
 static int pieces(int n, int size) { return (n + size - 1) / size; }
 
@@ -29,7 +29,8 @@ static __device__ float pixel(const float *image, int rows, int cols, int r, int
     return r >= 0 && r < rows && c >= 0 && c < cols ? image[r * cols + c] : 0;
 }
 
-// A thread's pixels lie below each other: one loaded from shared memory serves up to `own` sums.
+// A thread's pixels lie below each other: one loaded from shared memory serves up to
+// `pixels_per_thread` sums.
 template <int R, bool clamped>
 static __global__ void filter_tile(const float *image, float *out, int rows, int cols)
 {
@@ -40,18 +41,19 @@ static __global__ void filter_tile(const float *image, float *out, int rows, int
         for (int x = threadIdx.x; x < wide; x += block_cols)
             tile[y][x] = pixel<clamped>(image, rows, cols, top + y - R, left + x - R);
     __syncthreads();
-    float sums[own] = {};
-    int mine = threadIdx.y * own;
+    float sums[pixels_per_thread] = {};
+    int mine = threadIdx.y * pixels_per_thread;
 #pragma unroll(R <= 8 ? d : 1)
     for (int x = 0; x < d; ++x) {
-        float column[own + 2 * R];
-        for (int y = 0; y < own + 2 * R; ++y) column[y] = tile[mine + y][threadIdx.x + x];
+        float column[pixels_per_thread + 2 * R];
+        for (int y = 0; y < pixels_per_thread + 2 * R; ++y)
+            column[y] = tile[mine + y][threadIdx.x + x];
 #pragma unroll
         for (int y = 0; y < d; ++y)
-            for (int k = 0; k < own; ++k) sums[k] += taps[y * d + x] * column[y + k];
+            for (int k = 0; k < pixels_per_thread; ++k) sums[k] += taps[y * d + x] * column[y + k];
     }
     int col = left + threadIdx.x;
-    for (int k = 0; k < own; ++k)
+    for (int k = 0; k < pixels_per_thread; ++k)
         if (int row = top + mine + k; row < rows && col < cols) out[row * cols + col] = sums[k];
 }
 
@@ -59,12 +61,11 @@ template <int R, bool clamped> static void launch(const float *image, float *out
                                                   int cols, const float *filter_host, int radius)
 {
     constexpr int d = 2 * R + 1;
-    int own = 2 * radius + 1, first = R - radius;
+    int filter_side = 2 * radius + 1, first = R - radius;
     std::vector<float> framed(d * d);
-    for (int y = 0; y < own; ++y)
-        std::copy_n(filter_host + y * own, own, &framed[(y + first) * d + first]);
-    check(cudaMemcpyToSymbolAsync(taps, framed.data(), sizeof(float) * d * d),
-          "copying the filter");
+    for (int y = 0; y < filter_side; ++y)
+        std::copy_n(filter_host + y * filter_side, filter_side, &framed[(y + first) * d + first]);
+    check(cudaMemcpyToSymbol(taps, framed.data(), sizeof(float) * d * d), "copying the filter");
     dim3 grid(pieces(cols, block_cols), pieces(rows, tile_rows));
     filter_tile<R, clamped><<<grid, dim3(block_cols, block_rows)>>>(image, out, rows, cols);
     check_launch("filter_tile");

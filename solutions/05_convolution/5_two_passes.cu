@@ -1,5 +1,5 @@
 // Lab 05, rung 5: a filter that is a product in two passes, along the rows and then down the
-// columns: 34 multiply-adds a pixel in place of 289, at radius 8.
+// columns: 34 multiply-adds per pixel in place of 289, at radius 8.
 //
 // New: filter_rows and filter_columns, with the image between them in scratch.
 // Unchanged: convolve, convolve_clamped, sample_bilinear.
@@ -10,37 +10,36 @@
 
 #include <algorithm>
 
-constexpr int largest = 33; // a filter's elements a side
+constexpr int max_filter_side = 33; // elements per side of a filter
 constexpr int block_cols = 32, block_rows = 8;
-constexpr int own = 8; // pixels below each other that a thread computes
-constexpr int tile_rows = block_rows * own;
+constexpr int pixels_per_thread = 8; // below each other
+constexpr int tile_rows = block_rows * pixels_per_thread;
 
 static int pieces(int n, int size) { return (n + size - 1) / size; }
 
 // The pixel in row r and column c, which may lie beyond the image.
-template <bool clamped>
 static __device__ float pixel(const float *image, int rows, int cols, int r, int c)
 {
-    if (clamped) return image[min(max(r, 0), rows - 1) * cols + min(max(c, 0), cols - 1)];
     return r >= 0 && r < rows && c >= 0 && c < cols ? image[r * cols + c] : 0;
 }
 
-static __constant__ float row_taps[largest], column_taps[largest];
+static __constant__ float row_taps[max_filter_side], column_taps[max_filter_side];
 
 // Each pass has a halo at two sides only.
 template <int R>
 static __global__ void filter_rows(const float *image, float *between, int rows, int cols)
 {
-    constexpr int wide = block_cols * own + 2 * R;
+    constexpr int wide = block_cols * pixels_per_thread + 2 * R;
     __shared__ float tile[block_rows][wide];
-    int left = blockIdx.x * block_cols * own, row = blockIdx.y * block_rows + threadIdx.y;
+    int left = blockIdx.x * block_cols * pixels_per_thread;
+    int row = blockIdx.y * block_rows + threadIdx.y;
     for (int x = threadIdx.x; x < wide; x += block_cols)
-        tile[threadIdx.y][x] = pixel<false>(image, rows, cols, row, left + x - R);
+        tile[threadIdx.y][x] = pixel(image, rows, cols, row, left + x - R);
     __syncthreads();
     // A thread's pixels lie block_cols apart, so that lanes have neighbours: no bank is asked
     // twice.
 #pragma unroll
-    for (int k = 0; k < own; ++k) {
+    for (int k = 0; k < pixels_per_thread; ++k) {
         int mine = k * block_cols + threadIdx.x;
         float sum = 0;
 #pragma unroll
@@ -56,13 +55,13 @@ static __global__ void filter_columns(const float *between, float *out, int rows
     __shared__ float tile[tall][block_cols];
     int col = blockIdx.x * block_cols + threadIdx.x, top = blockIdx.y * tile_rows;
     for (int y = threadIdx.y; y < tall; y += block_rows)
-        tile[y][threadIdx.x] = pixel<false>(between, rows, cols, top + y - R, col);
+        tile[y][threadIdx.x] = pixel(between, rows, cols, top + y - R, col);
     __syncthreads();
-    int mine = threadIdx.y * own;
-    float column[own + 2 * R];
-    for (int y = 0; y < own + 2 * R; ++y) column[y] = tile[mine + y][threadIdx.x];
+    int mine = threadIdx.y * pixels_per_thread;
+    float column[pixels_per_thread + 2 * R];
+    for (int y = 0; y < pixels_per_thread + 2 * R; ++y) column[y] = tile[mine + y][threadIdx.x];
 #pragma unroll
-    for (int k = 0; k < own; ++k) {
+    for (int k = 0; k < pixels_per_thread; ++k) {
         float sum = 0;
 #pragma unroll
         for (int y = 0; y <= 2 * R; ++y) sum += column_taps[y] * column[y + k];
@@ -79,11 +78,11 @@ template <int R> static void launch_separable(const float *image, float *out, in
     float framed[2][d] = {};
     std::copy_n(row_filter_host, 2 * radius + 1, framed[0] + R - radius);
     std::copy_n(column_filter_host, 2 * radius + 1, framed[1] + R - radius);
-    check(cudaMemcpyToSymbolAsync(row_taps, framed[0], sizeof framed[0]), "copying the row filter");
-    check(cudaMemcpyToSymbolAsync(column_taps, framed[1], sizeof framed[1]),
+    check(cudaMemcpyToSymbol(row_taps, framed[0], sizeof framed[0]), "copying the row filter");
+    check(cudaMemcpyToSymbol(column_taps, framed[1], sizeof framed[1]),
           "copying the column filter");
     dim3 block(block_cols, block_rows);
-    dim3 of_rows(pieces(cols, block_cols * own), pieces(rows, block_rows));
+    dim3 of_rows(pieces(cols, block_cols * pixels_per_thread), pieces(rows, block_rows));
     filter_rows<R><<<of_rows, block>>>(image, between, rows, cols);
     check_launch("filter_rows");
     dim3 of_columns(pieces(cols, block_cols), pieces(rows, tile_rows));

@@ -11,20 +11,18 @@
 
 #include <algorithm>
 
-constexpr int largest = 33; // a filter's elements a side
+constexpr int max_filter_side = 33; // elements per side of a filter
 constexpr int block_cols = 32, block_rows = 8;
 
 static int pieces(int n, int size) { return (n + size - 1) / size; }
 
 // The pixel in row r and column c, which may lie beyond the image.
-template <bool clamped>
 static __device__ float pixel(const float *image, int rows, int cols, int r, int c)
 {
-    if (clamped) return image[min(max(r, 0), rows - 1) * cols + min(max(c, 0), cols - 1)];
     return r >= 0 && r < rows && c >= 0 && c < cols ? image[r * cols + c] : 0;
 }
 
-static __constant__ float row_taps[largest], column_taps[largest];
+static __constant__ float row_taps[max_filter_side], column_taps[max_filter_side];
 constexpr int across = 64; // columns of a tile
 constexpr int both = 4;    // its pixels below each other that a thread computes
 
@@ -36,7 +34,7 @@ static __global__ void filter_both(const float *image, float *out, int rows, int
     int left = blockIdx.x * across, top = blockIdx.y * block_rows * both;
     for (int y = threadIdx.y; y < tall; y += block_rows)
         for (int x = threadIdx.x; x < wide; x += block_cols)
-            tile[y][x] = pixel<false>(image, rows, cols, top + y - R, left + x - R);
+            tile[y][x] = pixel(image, rows, cols, top + y - R, left + x - R);
     __syncthreads();
     // Along the rows, those of the halo too: the columns will ask for them.
     for (int y = threadIdx.y; y < tall; y += block_rows)
@@ -69,8 +67,8 @@ template <int R> static void launch_separable(const float *image, float *out, in
     float framed[2][d] = {};
     std::copy_n(row_filter_host, 2 * radius + 1, framed[0] + R - radius);
     std::copy_n(column_filter_host, 2 * radius + 1, framed[1] + R - radius);
-    check(cudaMemcpyToSymbolAsync(row_taps, framed[0], sizeof framed[0]), "copying the row filter");
-    check(cudaMemcpyToSymbolAsync(column_taps, framed[1], sizeof framed[1]),
+    check(cudaMemcpyToSymbol(row_taps, framed[0], sizeof framed[0]), "copying the row filter");
+    check(cudaMemcpyToSymbol(column_taps, framed[1], sizeof framed[1]),
           "copying the column filter");
     dim3 grid(pieces(cols, across), pieces(rows, block_rows * both));
     filter_both<R><<<grid, dim3(block_cols, block_rows)>>>(image, out, rows, cols);

@@ -11,8 +11,8 @@
 // between two of them is framed with zeros.
 //
 // From the rungs: the texture of sample_bilinear (1), known radii (2), several pixels per thread
-// (4), one pass (6). New: strips in place of tiles, and rows that are on their way while others are
-// added up.
+// (4), one pass (6). New: strips in place of tiles, and rows that are in flight while others are
+// added up. Before compute capability 8.0 the copies are synchronous, through registers.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -23,10 +23,11 @@
 #include <cstring>
 
 constexpr int block_size = 128;
-constexpr int own = 4;                 // pixels side by side that a thread brings, and computes
-constexpr int wide = block_size * own; // columns that a block brings; it computes all but the halo
-constexpr unsigned ring = 8;           // rows in shared memory: one is used, the others come
-constexpr int largest = 16;            // radius
+constexpr int pixels_per_thread = 4; // side by side: a thread brings and computes them
+// Columns that a block brings; it computes all but the halo.
+constexpr int wide = block_size * pixels_per_thread;
+constexpr unsigned ring = 8; // rows in shared memory: one is used, the others come
+constexpr int max_radius = 16;
 
 struct job {
     const float *image;
@@ -39,9 +40,9 @@ static __device__ int within(int i, int n) { return min(max(i, 0), n - 1); }
 
 // A thread's share of the rows that a block brings, from column `left` on: four pixels of each,
 // side by side where a copy can take four; zeros beyond the image, or its nearest pixels.
-class courier {
+class row_loader {
 public:
-    __device__ courier(const job &j, int left) : j_(j), left_(left)
+    __device__ row_loader(const job &j, int left) : j_(j), left_(left)
     {
         int c = left + first(); // four pixels are all in the image or all beyond it
         inside_ = c >= 0 && c < j.cols;
@@ -57,7 +58,7 @@ public:
             __pipeline_memcpy_async(to + first(), column_ + at, 16, there && inside_ ? 0 : 16);
             return;
         }
-        for (int k = 0; k < own; ++k) {
+        for (int k = 0; k < pixels_per_thread; ++k) {
             int i = first() + k * (j_.by_float4 ? 1 : block_size), c = left_ + i;
             bool zero = !there || (!j_.clamped && (c < 0 || c >= j_.cols));
             __pipeline_memcpy_async(to + i, column_ + at + within(c, j_.cols), 4, zero ? 4 : 0);
@@ -65,7 +66,7 @@ public:
     }
 
 private:
-    __device__ int first() const { return threadIdx.x * (j_.by_float4 ? own : 1); }
+    __device__ int first() const { return threadIdx.x * (j_.by_float4 ? pixels_per_thread : 1); }
 
     const job &j_;
     const float *column_;
@@ -73,13 +74,13 @@ private:
     bool inside_, by_four_;
 };
 
-static __device__ void store(const job &j, int row, int col, const float (&v)[own])
+static __device__ void store(const job &j, int row, int col, const float (&v)[pixels_per_thread])
 {
     float *to = j.out + size_t(row) * j.cols + col;
     if (j.by_float4 && col < j.cols)
         *reinterpret_cast<float4 *>(to) = {v[0], v[1], v[2], v[3]};
     else
-        for (int p = 0; p < own; ++p)
+        for (int p = 0; p < pixels_per_thread; ++p)
             if (col + p < j.cols) to[p] = v[p];
 }
 
@@ -102,13 +103,13 @@ template <int R> struct product {
     float row[2 * R + 1], column[2 * R + 1];
     struct of_row { // filtered along the row already
         const product &f;
-        float along[own];
+        float along[pixels_per_thread];
         __device__ float add(float sum, int y, int p) const { return sum + f.column[y] * along[p]; }
     };
     __device__ of_row prepare(const float *x) const
     {
         of_row r{*this, {}};
-        for (int p = 0; p < own; ++p)
+        for (int p = 0; p < pixels_per_thread; ++p)
             for (int k = 0; k <= 2 * R; ++k) r.along[p] += row[k] * x[p + k];
         return r;
     }
@@ -123,11 +124,11 @@ template <int R, class F> static __global__ void __launch_bounds__(block_size, R
 {
     constexpr int halo = halo_of<R>, strip = strip_of<R>;
     __shared__ __align__(16) float rows[ring][wide];
-    int left = blockIdx.x * strip, mine = threadIdx.x * own;
+    int left = blockIdx.x * strip, mine = threadIdx.x * pixels_per_thread;
     bool only_brings = mine >= strip || left + mine >= j.cols; // the halo, or what lies beyond
     int first = blockIdx.y * j.rows_per_block, last = min(first + j.rows_per_block, j.rows);
     auto place = [&](int row) { return rows[unsigned(row - first + R) % ring]; };
-    courier next(j, left - halo);
+    row_loader next(j, left - halo);
     auto start = [&](int row) {
         if (row < last + R) next.start(place(row), row);
         __pipeline_commit(); // of nothing too, so that the commits count the rows
@@ -135,20 +136,20 @@ template <int R, class F> static __global__ void __launch_bounds__(block_size, R
 #pragma unroll 1
     for (int k = 0; k < int(ring) - 1; ++k) start(first - R + k);
 
-    float sums[2 * R + 1][own] = {}; // of the rows i - R to i + R of `out`
+    float sums[2 * R + 1][pixels_per_thread] = {}; // of the rows i - R to i + R of `out`
     for (int i = first - R; i < last + R; ++i) {
         __pipeline_wait_prior(ring - 2); // row i is there as far as this thread brought it
         __syncthreads();                 // and whole; and nobody needs row i - 1 any more
         start(i + int(ring) - 1);
         if (only_brings) continue;
-        alignas(16) float x[own + 2 * halo];
-        for (int k = 0; k < own + 2 * halo; k += 4)
+        alignas(16) float x[pixels_per_thread + 2 * halo];
+        for (int k = 0; k < pixels_per_thread + 2 * halo; k += 4)
             *reinterpret_cast<float4 *>(x + k) =
                 *reinterpret_cast<const float4 *>(place(i) + mine + k);
         auto of_row = filter.prepare(x + halo - R);
 #pragma unroll
         for (int y = 2 * R; y >= 0; --y) // each sum moves one place on while it is added to
-            for (int p = 0; p < own; ++p)
+            for (int p = 0; p < pixels_per_thread; ++p)
                 sums[2 * R - y][p] = of_row.add(y > 0 ? sums[2 * R - y + 1][p] : 0, y, p);
         if (i - R >= first) store(j, i - R, left + mine, sums[0]);
     }
@@ -158,8 +159,10 @@ template <int R, class F> static __global__ void __launch_bounds__(block_size, R
 // 2 R rows are read twice.
 template <int R, class F> static void launch(job j, const F &filter)
 {
-    int sms = 0, resident = 0, strips = (j.cols + strip_of<R> - 1) / strip_of<R>;
-    check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
+    int device = 0, sms = 0, resident = 0, strips = (j.cols + strip_of<R> - 1) / strip_of<R>;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device),
+          "asking for the SMs");
     check(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, filter_strip<R, F>, block_size, 0),
         "asking for the occupancy");
@@ -199,12 +202,12 @@ template <int R> static void launch_product(const job &j, const float *row_filte
 // Filters so large that their multiply-adds, written out, would take longer to fetch than to do:
 // a loop with the radius it is given. A thread computes four pixels below each other; each pixel
 // it takes from shared memory, and each factor, serves all four.
-constexpr int side = 32, tall = 4, padded = side + 2 * largest + 1;
-static __constant__ float taps[(2 * largest + 1 + 2 * (tall - 1)) * (2 * largest + 1)];
+constexpr int side = 32, tall = 4, padded = side + 2 * max_radius + 1;
+static __constant__ float taps[(2 * max_radius + 1 + tall - 1) * (2 * max_radius + 1)];
 
 static __global__ void filter_tile(const job j, int radius)
 {
-    __shared__ float tile[side + 2 * largest][padded];
+    __shared__ float tile[side + 2 * max_radius][padded];
     int d = 2 * radius + 1, top = blockIdx.y * side, left = blockIdx.x * side;
     for (int y = threadIdx.y; y < side + 2 * radius; y += side / tall)
         for (int x = threadIdx.x; x < side + 2 * radius; x += side) {
@@ -236,7 +239,7 @@ static void launch_tile(const job &j, const float *filter_host, int radius)
     int d = 2 * radius + 1;
     float framed[sizeof taps / sizeof(float)] = {};
     std::memcpy(framed, filter_host, d * d * sizeof(float));
-    check(cudaMemcpyToSymbolAsync(taps, framed, sizeof framed), "copying the filter");
+    check(cudaMemcpyToSymbol(taps, framed, sizeof framed), "copying the filter");
     dim3 grid((j.cols + side - 1) / side, (j.rows + side - 1) / side);
     filter_tile<<<grid, dim3(side, side / tall)>>>(j, radius);
     check_launch("filter_tile");

@@ -10,7 +10,8 @@
 
 constexpr int most = 2048, pairs = most / 2;
 
-// One block, two elements a thread. An exclusive scan is an inclusive one of what lies one earlier.
+// One block, two elements per thread. An exclusive scan is an inclusive one of what lies one
+// earlier.
 static __global__ void scan_by_doubling(const int *in, int *out, int n, int earlier)
 {
     __shared__ int sums[most];

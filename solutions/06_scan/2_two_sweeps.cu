@@ -12,7 +12,7 @@
 
 constexpr int most = 2048, pairs = most / 2;
 
-// One block, a thread a pair of the lowest step. Elements beyond n are 0.
+// One block, one thread per pair of the lowest step. Elements beyond n are 0.
 template <bool inclusive> static __global__ void scan_by_tree(const int *in, int *out, int n)
 {
     __shared__ int sums[most];

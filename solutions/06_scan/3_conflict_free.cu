@@ -13,7 +13,7 @@ constexpr int most = 2048, pairs = most / 2;
 
 static __device__ int place(int i) { return i + i / 32; }
 
-// One block, a thread a pair of the lowest step. Elements beyond n are 0.
+// One block, one thread per pair of the lowest step. Elements beyond n are 0.
 template <bool inclusive> static __global__ void scan_by_tree(const int *in, int *out, int n)
 {
     __shared__ int sums[most + most / 32];

@@ -14,9 +14,9 @@ constexpr int block_size = 1024;
 
 static int blocks_for(int n) { return n / block_size + (n % block_size != 0); }
 
-// What comes of a block's elements, for one thread.
+// A thread's prefix sums in its block: without its x and with it.
 template <class T> struct sums_of {
-    T before, up_to; // without this thread's x and with it
+    T exclusive, inclusive;
 };
 
 template <class T> static __device__ sums_of<T> scan_in_block(T x)
@@ -34,14 +34,14 @@ template <class T> static __device__ sums_of<T> scan_in_block(T x)
     return {t > 0 ? sums[t - 1] : T(0), sums[t]};
 }
 
-// First kernel: each block scans its elements, and tells its sum.
+// First kernel: each block scans its elements, and writes its sum.
 template <bool inclusive, class T>
 static __global__ void scan_blocks(const T *in, T *out, int n, T *block_sums)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     sums_of<T> sums = scan_in_block(i < n ? in[i] : T(0));
-    if (i < n) out[i] = inclusive ? sums.up_to : sums.before;
-    if (threadIdx.x == block_size - 1) block_sums[blockIdx.x] = sums.up_to;
+    if (i < n) out[i] = inclusive ? sums.inclusive : sums.exclusive;
+    if (threadIdx.x == block_size - 1) block_sums[blockIdx.x] = sums.inclusive;
 }
 
 // Second kernel, one block: each block's sum becomes the sum of those before.
@@ -51,7 +51,7 @@ template <class T> static __global__ void scan_sums(T *block_sums, int blocks)
     int first = min(t * run, blocks), last = min(first + run, blocks);
     T of_run = 0;
     for (int b = first; b < last; ++b) of_run += block_sums[b];
-    T before = scan_in_block(of_run).before;
+    T before = scan_in_block(of_run).exclusive;
     for (int b = first; b < last; ++b) {
         T here = block_sums[b];
         block_sums[b] = before;
@@ -72,12 +72,14 @@ template <bool inclusive, class T> static void scan(const T *in, T *out, int n, 
     T *block_sums = static_cast<T *>(scratch);
     if (blocks == 0) return;
     scan_blocks<inclusive><<<blocks, block_size>>>(in, out, n, block_sums);
+    check_launch("scan_blocks");
     scan_sums<<<1, block_size>>>(block_sums, blocks);
+    check_launch("scan_sums");
     add_before<<<blocks, block_size>>>(out, n, block_sums);
-    check_launch("scan");
+    check_launch("add_before");
 }
 
-// A sum a block.
+// One sum per block.
 size_t scan_inclusive_scratch(int n) { return sizeof(int) * blocks_for(n); }
 size_t scan_exclusive_scratch(int n) { return sizeof(int) * blocks_for(n); }
 size_t scan_inclusive_int64_scratch(int n) { return sizeof(std::int64_t) * blocks_for(n); }

@@ -1,5 +1,5 @@
 // Lab 06, rung 5: the lanes of a warp pass their sums on without memory, and a block needs two
-// barriers where it had twenty.
+// barriers where it had twenty-one.
 //
 // New: scan_in_warp, and with it another scan_in_block. The three kernels of rung 4 use it as they
 // did, and so does scan_pairs, which scans one block in place of the tree of rung 3.
@@ -12,9 +12,9 @@ constexpr int block_size = 1024, most = 2048, pairs = most / 2;
 
 static int blocks_for(int n) { return n / block_size + (n % block_size != 0); }
 
-// What comes of the elements of a warp or a block, for one thread.
+// A thread's prefix sums in its warp or its block: without its x and with it.
 template <class T> struct sums_of {
-    T before, up_to; // without this thread's x and with it
+    T exclusive, inclusive;
 };
 
 template <class T> static __device__ sums_of<T> scan_in_warp(T x)
@@ -30,21 +30,21 @@ template <class T> static __device__ sums_of<T> scan_in_warp(T x)
 
 template <class T> static __device__ sums_of<T> scan_in_block(T x)
 {
-    __shared__ T before[32]; // a sum a warp, then what lies before each
+    __shared__ T of_warps[32]; // one sum per warp, then their exclusive prefix sums
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     sums_of<T> sums = scan_in_warp(x);
-    if (lane == 31) before[warp] = sums.up_to;
+    if (lane == 31) of_warps[warp] = sums.inclusive;
     __syncthreads();
-    if (warp == 0) before[lane] = scan_in_warp(before[lane]).before; // 32 warps, 32 lanes
+    if (warp == 0) of_warps[lane] = scan_in_warp(of_warps[lane]).exclusive; // 32 warps, 32 lanes
     __syncthreads();
-    return {before[warp] + sums.before, before[warp] + sums.up_to};
+    return {of_warps[warp] + sums.exclusive, of_warps[warp] + sums.inclusive};
 }
 
-// One block, two neighbours a thread.
+// One block, two neighbours per thread.
 template <bool inclusive> static __global__ void scan_pairs(const int *in, int *out, int n)
 {
     int i = 2 * threadIdx.x, k = i + 1;
-    int x = i < n ? in[i] : 0, y = k < n ? in[k] : 0, before = scan_in_block(x + y).before;
+    int x = i < n ? in[i] : 0, y = k < n ? in[k] : 0, before = scan_in_block(x + y).exclusive;
     if (i < n) out[i] = inclusive ? before + x : before;
     if (k < n) out[k] = inclusive ? before + x + y : before + x;
 }
@@ -61,14 +61,14 @@ void scan_block_exclusive(const int *in, int *out, int n)
     check_launch("scan_pairs");
 }
 
-// First kernel: each block scans its elements, and tells its sum.
+// First kernel: each block scans its elements, and writes its sum.
 template <bool inclusive, class T>
 static __global__ void scan_blocks(const T *in, T *out, int n, T *block_sums)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     sums_of<T> sums = scan_in_block(i < n ? in[i] : T(0));
-    if (i < n) out[i] = inclusive ? sums.up_to : sums.before;
-    if (threadIdx.x == block_size - 1) block_sums[blockIdx.x] = sums.up_to;
+    if (i < n) out[i] = inclusive ? sums.inclusive : sums.exclusive;
+    if (threadIdx.x == block_size - 1) block_sums[blockIdx.x] = sums.inclusive;
 }
 
 // Second kernel, one block: each block's sum becomes the sum of those before.
@@ -78,7 +78,7 @@ template <class T> static __global__ void scan_sums(T *block_sums, int blocks)
     int first = min(t * run, blocks), last = min(first + run, blocks);
     T of_run = 0;
     for (int b = first; b < last; ++b) of_run += block_sums[b];
-    T before = scan_in_block(of_run).before;
+    T before = scan_in_block(of_run).exclusive;
     for (int b = first; b < last; ++b) {
         T here = block_sums[b];
         block_sums[b] = before;
@@ -99,12 +99,14 @@ template <bool inclusive, class T> static void scan(const T *in, T *out, int n, 
     T *block_sums = static_cast<T *>(scratch);
     if (blocks == 0) return;
     scan_blocks<inclusive><<<blocks, block_size>>>(in, out, n, block_sums);
+    check_launch("scan_blocks");
     scan_sums<<<1, block_size>>>(block_sums, blocks);
+    check_launch("scan_sums");
     add_before<<<blocks, block_size>>>(out, n, block_sums);
-    check_launch("scan");
+    check_launch("add_before");
 }
 
-// A sum a block.
+// One sum per block.
 size_t scan_inclusive_scratch(int n) { return sizeof(int) * blocks_for(n); }
 size_t scan_exclusive_scratch(int n) { return sizeof(int) * blocks_for(n); }
 size_t scan_inclusive_int64_scratch(int n) { return sizeof(std::int64_t) * blocks_for(n); }

@@ -81,9 +81,9 @@ static __device__ int next_tile(int *taken)
 
 static __device__ int lane() { return threadIdx.x % 32; }
 
-// What comes of the elements of a warp or a block, for one thread.
+// A thread's prefix sums in its warp or its block: without its x and with it.
 template <class T> struct sums_of {
-    T before, up_to; // without this thread's x and with it
+    T exclusive, inclusive;
 };
 
 template <class T> static __device__ sums_of<T> scan_in_warp(T x)
@@ -98,42 +98,43 @@ template <class T> static __device__ sums_of<T> scan_in_warp(T x)
 
 template <class T> static __device__ sums_of<T> scan_in_block(T x)
 {
-    __shared__ T before[32]; // a sum a warp, then what lies before each
+    __shared__ T of_warps[32]; // one sum per warp, then their exclusive prefix sums
     int warp = threadIdx.x / 32;
     sums_of<T> sums = scan_in_warp(x);
-    if (lane() == 31) before[warp] = sums.up_to;
+    if (lane() == 31) of_warps[warp] = sums.inclusive;
     __syncthreads();
-    if (warp == 0) before[lane()] = scan_in_warp(before[lane()]).before; // 32 warps, 32 lanes
+    if (warp == 0)
+        of_warps[lane()] = scan_in_warp(of_warps[lane()]).exclusive; // 32 warps, 32 lanes
     __syncthreads();
-    return {before[warp] + sums.before, before[warp] + sums.up_to};
+    return {of_warps[warp] + sums.exclusive, of_warps[warp] + sums.inclusive};
 }
 
 // The sum of all before tile t, found out by one warp: 32 tiles at a time.
 template <class T> static __device__ T look_back(const tile_states<T> &b, int t)
 {
     T before = 0;
-    unsigned sums = 0;
-    for (int nearest = t - 1; nearest >= 0 && sums == 0; nearest -= 32) {
+    unsigned prefixes = 0;
+    for (int nearest = t - 1; nearest >= 0 && prefixes == 0; nearest -= 32) {
         tile_state<T> m;
-        unsigned wanted;
+        unsigned needed;
         do {
             m = lane() <= nearest ? b.read(nearest - lane()) : tile_state<T>{prefix, T(0)};
-            sums = __ballot_sync(all_lanes, m.kind == prefix);
+            prefixes = __ballot_sync(all_lanes, m.kind == prefix);
             // The lanes up to the first that knows of all before it; all where none does.
-            wanted = sums ^ (sums - 1);
-        } while (__ballot_sync(all_lanes, m.kind == invalid) & wanted);
-        T value = wanted >> lane() & 1 ? m.value : T(0);
+            needed = prefixes ^ (prefixes - 1);
+        } while (__ballot_sync(all_lanes, m.kind == invalid) & needed);
+        T value = needed >> lane() & 1 ? m.value : T(0);
         for (int d = 16; d > 0; d /= 2) value += __shfl_xor_sync(all_lanes, value, d);
         before += value;
     }
     return before;
 }
 
-// The sum of all before tile t, whose own sum the last thread has in `up_to`.
-template <class T> static __device__ T sum_before(const tile_states<T> &b, int t, T up_to)
+// The sum of all before tile t. The last thread's `inclusive` is the sum of the tile.
+template <class T> static __device__ T sum_before(const tile_states<T> &b, int t, T inclusive)
 {
     __shared__ T of_tile, before;
-    if (threadIdx.x == block_size - 1) of_tile = up_to;
+    if (threadIdx.x == block_size - 1) of_tile = inclusive;
     __syncthreads();
     if (threadIdx.x < 32) {
         if (lane() == 0) b.publish(t, {aggregate, of_tile});
@@ -152,8 +153,8 @@ template <bool inclusive, class T> static __global__ void __launch_bounds__(bloc
 {
     int t = next_tile(b.taken), i = t * block_size + threadIdx.x;
     sums_of<T> sums = scan_in_block(i < n ? in[i] : T(0));
-    T before = sum_before(b, t, sums.up_to);
-    if (i < n) out[i] = before + (inclusive ? sums.up_to : sums.before);
+    T before = sum_before(b, t, sums.inclusive);
+    if (i < n) out[i] = before + (inclusive ? sums.inclusive : sums.exclusive);
 }
 
 template <bool inclusive, class T> static void scan(const T *in, T *out, int n, void *scratch)

@@ -151,14 +151,14 @@ template <class T> static __global__ void scan_sums(T *block_sums, int blocks)
     // TODO 7 (scan_inclusive): The array may have any number of blocks. Each thread
     // has a run of the sums; sum_in_block of the runs' totals gives the sum before
     // each run.
-    __shared__ T up_to[block_size];
+    __shared__ T inclusive[block_size];
     int t = threadIdx.x, run = (blocks + block_size - 1) / block_size;
     int first = min(t * run, blocks), last = min(first + run, blocks);
     T of_run = 0;
     for (int b = first; b < last; ++b) of_run += block_sums[b];
-    up_to[t] = sum_in_block(of_run);
+    inclusive[t] = sum_in_block(of_run);
     __syncthreads();
-    T before = t > 0 ? up_to[t - 1] : T(0);
+    T before = t > 0 ? inclusive[t - 1] : T(0);
     for (int b = first; b < last; ++b) {
         T here = block_sums[b];
         block_sums[b] = before;
@@ -257,7 +257,7 @@ constexpr int each = 4; // neighbours per thread
 template <class T>
 static __global__ void scan_large_tiles(const T *in, T *out, int n, int *tiles_taken, word *tiles)
 {
-    __shared__ T before, up_to[block_size];
+    __shared__ T before, inclusive[block_size];
     __shared__ int tile;
     int t = threadIdx.x;
     if (t == 0) tile = atomicAdd(tiles_taken, 1);
@@ -269,7 +269,7 @@ static __global__ void scan_large_tiles(const T *in, T *out, int n, int *tiles_t
         of_thread += x[k];
     }
     T sum = sum_in_block(of_thread);
-    up_to[t] = sum;
+    inclusive[t] = sum;
     if (t >= block_size - 32) {
         T of_tile = __shfl_sync(0xffffffff, sum, 31);
         publish(tiles, tile, aggregate, of_tile);
@@ -278,7 +278,7 @@ static __global__ void scan_large_tiles(const T *in, T *out, int n, int *tiles_t
         before = of_others;
     }
     __syncthreads();
-    sum = t > 0 ? before + up_to[t - 1] : before;
+    sum = t > 0 ? before + inclusive[t - 1] : before;
     for (int k = 0; k < each; ++k) {
         sum += x[k];
         if (first + k < n) out[first + k] = sum;

@@ -1,4 +1,4 @@
-// Lab 06, worked: one pass, and several elements a lane, in pieces of 16 bytes.
+// Lab 06, worked: one pass, and several elements per lane, in pieces of 16 bytes.
 //
 // From rung 7: the tile states, the tickets, the look-back, and rows. New: a row is 32 pieces. A
 // lane adds up its piece alone, so that the shuffles of a row serve 128 ints and not 32, and 16
@@ -20,9 +20,9 @@ constexpr unsigned all_lanes = 0xffffffff;
 template <class T> struct alignas(16) piece {
     T x[16 / sizeof(T)];
 };
-template <class T> constexpr int a_piece = 16 / sizeof(T);
-template <class T> constexpr int a_row = 32 * a_piece<T>;
-template <class T> constexpr int tile = block_size *rows *a_piece<T>;
+template <class T> constexpr int elements_per_piece = 16 / sizeof(T);
+template <class T> constexpr int elements_per_row = 32 * elements_per_piece<T>;
+template <class T> constexpr int tile = block_size *rows *elements_per_piece<T>;
 
 // How much a tile has published: nothing, the sum of the tile alone, or that of the tile and all
 // before it. Each word of it holds the state and 32 bits of a sum, so nobody sees only one of them;
@@ -106,9 +106,10 @@ template <bool inclusive, class T> static __device__ T scan_rows(piece<T> (&mine
     for (piece<T> &p : mine) {
         T of_piece = 0;
         for (T x : p.x) of_piece += x;
-        T up_to = sum_in_warp(of_piece), before = __shfl_up_sync(all_lanes, up_to, 1);
+        T inclusive_sum = sum_in_warp(of_piece);
+        T before = __shfl_up_sync(all_lanes, inclusive_sum, 1);
         before = lane() > 0 ? of_rows + before : of_rows;
-        of_rows += __shfl_sync(all_lanes, up_to, 31);
+        of_rows += __shfl_sync(all_lanes, inclusive_sum, 31);
         for (T &x : p.x) {
             T with_it = before + x;
             x = inclusive ? with_it : before;
@@ -140,17 +141,17 @@ template <class T> static __device__ block_sums<T> add_up(T of_this_warp)
 template <class T> static __device__ T look_back(const tile_states<T> &b, int t)
 {
     T before = 0;
-    unsigned sums = 0;
-    for (int nearest = t - 1; nearest >= 0 && sums == 0; nearest -= 32) {
+    unsigned prefixes = 0;
+    for (int nearest = t - 1; nearest >= 0 && prefixes == 0; nearest -= 32) {
         tile_state<T> m;
-        unsigned wanted;
+        unsigned needed;
         do {
             m = lane() <= nearest ? b.read(nearest - lane()) : tile_state<T>{prefix, T(0)};
-            sums = __ballot_sync(all_lanes, m.kind == prefix);
+            prefixes = __ballot_sync(all_lanes, m.kind == prefix);
             // The lanes up to the first that knows of all before it; all where none does.
-            wanted = sums ^ (sums - 1);
-        } while (__ballot_sync(all_lanes, m.kind == invalid) & wanted);
-        T value = wanted >> lane() & 1 ? m.value : T(0);
+            needed = prefixes ^ (prefixes - 1);
+        } while (__ballot_sync(all_lanes, m.kind == invalid) & needed);
+        T value = needed >> lane() & 1 ? m.value : T(0);
         for (int d = 16; d > 0; d /= 2) value += __shfl_xor_sync(all_lanes, value, d);
         before += value;
     }
@@ -186,12 +187,12 @@ static __device__ void load(const T *in, int n, int first, bool whole, piece<T> 
 {
     if (whole && in_pieces(in)) {
         for (int k = 0; k < rows; ++k)
-            mine[k] = *reinterpret_cast<const piece<T> *>(in + first + k * a_row<T>);
+            mine[k] = *reinterpret_cast<const piece<T> *>(in + first + k * elements_per_row<T>);
         return;
     }
     for (int k = 0; k < rows; ++k)
-        for (int j = 0; j < a_piece<T>; ++j) {
-            int i = first + k * a_row<T> + j;
+        for (int j = 0; j < elements_per_piece<T>; ++j) {
+            int i = first + k * elements_per_row<T> + j;
             mine[k].x[j] = i < n ? in[i] : T(0);
         }
 }
@@ -201,12 +202,12 @@ static __device__ void store(T *out, int n, int first, bool whole, const piece<T
 {
     if (whole && in_pieces(out)) {
         for (int k = 0; k < rows; ++k)
-            *reinterpret_cast<piece<T> *>(out + first + k * a_row<T>) = mine[k];
+            *reinterpret_cast<piece<T> *>(out + first + k * elements_per_row<T>) = mine[k];
         return;
     }
     for (int k = 0; k < rows; ++k)
-        for (int j = 0; j < a_piece<T>; ++j) {
-            int i = first + k * a_row<T> + j;
+        for (int j = 0; j < elements_per_piece<T>; ++j) {
+            int i = first + k * elements_per_row<T> + j;
             if (i < n) out[i] = mine[k].x[j];
         }
 }
@@ -218,7 +219,8 @@ static __global__ void __launch_bounds__(block_size, blocks_at_once)
     piece<T> mine[rows];
     int t = next_tile(b.taken);
     bool whole = t < n / tile<T>;
-    int first = t * tile<T> + threadIdx.x / 32 * rows * a_row<T> + lane() * a_piece<T>;
+    int first = t * tile<T> + threadIdx.x / 32 * rows * elements_per_row<T> +
+                lane() * elements_per_piece<T>;
     load(in, n, first, whole, mine);
     T before = sum_before(b, t, scan_rows<inclusive>(mine));
     for (piece<T> &p : mine)
@@ -263,7 +265,7 @@ template <bool inclusive> static __global__ void __launch_bounds__(block_size, b
     scan_tile(const int *in, int *out, int n)
 {
     piece<int> mine[rows];
-    int first = threadIdx.x / 32 * rows * a_row<int> + lane() * a_piece<int>;
+    int first = threadIdx.x / 32 * rows * elements_per_row<int> + lane() * elements_per_piece<int>;
     load(in, n, first, false, mine);
     int before = add_up(scan_rows<inclusive>(mine)).before;
     for (piece<int> &p : mine)

@@ -2,7 +2,7 @@
 // the blocks' sums, so that each flag is read once.
 //
 // New: scan_blocks and scan_sums in place of naive's add_from, which ran once for each distance.
-// With them an element's place is the sum of two numbers, sums::up_to. One kernel of partition
+// With them an element's place is the sum of two numbers, sums::inclusive. One kernel of partition
 // moves the elements, move_both, instead of two.
 #include "../check.hpp"
 #include "lab.hpp"
@@ -69,7 +69,7 @@ static __global__ void scan_sums(int *blocks, int count, int *total)
 // Scratch: one sum per element, within its block, and one per block, of all blocks before it.
 struct sums {
     int *flags, *blocks;
-    __device__ int up_to(int i) const { return blocks[i / block_size] + flags[i]; }
+    __device__ int inclusive(int i) const { return blocks[i / block_size] + flags[i]; }
 };
 
 static size_t scratch_for(int n) { return sizeof(int) * n + sizeof(int) * blocks_for(n); }
@@ -85,6 +85,7 @@ static sums sums_in(void *scratch, int n)
 static void sum_up(const sums &s, int n, int *total)
 {
     if (n > 0) scan_blocks<<<blocks_for(n), block_size>>>(s.flags, n, s.blocks);
+    check_launch("scan_blocks");
     scan_sums<<<1, block_size>>>(s.blocks, blocks_for(n), total);
     check_launch("scan_sums");
 }
@@ -92,29 +93,30 @@ static void sum_up(const sums &s, int n, int *total)
 static __global__ void move_kept(const float *in, float *out, int n, sums s)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
-    if (i < n && in[i] > 0) out[s.up_to(i) - 1] = in[i];
+    if (i < n && in[i] > 0) out[s.inclusive(i) - 1] = in[i];
 }
 
 static __global__ void move_back(const float *packed, const unsigned char *keep, float *out, int n,
                                  sums s)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
-    if (i < n) out[i] = keep[i] != 0 ? packed[s.up_to(i) - 1] : 0;
+    if (i < n) out[i] = keep[i] != 0 ? packed[s.inclusive(i) - 1] : 0;
 }
 
 static __global__ void move_both(const float *in, float *out, int n, sums s, const int *kept_count)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
-    if (i < n) out[in[i] > 0 ? s.up_to(i) - 1 : *kept_count + i - s.up_to(i)] = in[i];
+    if (i < n) out[in[i] > 0 ? s.inclusive(i) - 1 : *kept_count + i - s.inclusive(i)] = in[i];
 }
 
 void compact(const float *in, float *out, int *count, int n, void *scratch)
 {
     sums s = sums_in(scratch, n);
     if (n > 0) flag_positive<<<blocks_for(n), block_size>>>(in, s.flags, n);
+    check_launch("flag_positive");
     sum_up(s, n, count);
     if (n > 0) move_kept<<<blocks_for(n), block_size>>>(in, out, n, s);
-    check_launch("compact");
+    check_launch("move_kept");
 }
 
 void unpack(const float *packed, const unsigned char *keep, float *out, int n, void *scratch)
@@ -122,16 +124,18 @@ void unpack(const float *packed, const unsigned char *keep, float *out, int n, v
     if (n == 0) return;
     sums s = sums_in(scratch, n);
     flag_marked<<<blocks_for(n), block_size>>>(keep, s.flags, n);
+    check_launch("flag_marked");
     sum_up(s, n, nullptr);
     move_back<<<blocks_for(n), block_size>>>(packed, keep, out, n, s);
-    check_launch("unpack");
+    check_launch("move_back");
 }
 
 void partition(const float *in, float *out, int *kept_count, int n, void *scratch)
 {
     sums s = sums_in(scratch, n);
     if (n > 0) flag_positive<<<blocks_for(n), block_size>>>(in, s.flags, n);
+    check_launch("flag_positive");
     sum_up(s, n, kept_count);
     if (n > 0) move_both<<<blocks_for(n), block_size>>>(in, out, n, s, kept_count);
-    check_launch("partition");
+    check_launch("move_both");
 }

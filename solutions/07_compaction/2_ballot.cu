@@ -153,9 +153,11 @@ void compact(const float *in, float *out, int *count, int n, void *scratch)
 {
     int *starts = static_cast<int *>(scratch), tiles = tiles_for(n);
     if (tiles > 0) count_tiles<<<tiles, block_size>>>(positive{in}, n, starts);
+    check_launch("count_tiles");
     scan_counts<<<1, scan_size>>>(starts, tiles, count);
+    check_launch("scan_counts");
     if (tiles > 0) place_kept<<<tiles, block_size>>>(in, out, n, starts);
-    check_launch("compact");
+    check_launch("place_kept");
 }
 
 void unpack(const float *packed, const unsigned char *keep, float *out, int n, void *scratch)
@@ -163,16 +165,20 @@ void unpack(const float *packed, const unsigned char *keep, float *out, int n, v
     int *starts = static_cast<int *>(scratch), tiles = tiles_for(n);
     if (tiles == 0) return;
     count_tiles<<<tiles, block_size>>>(marked{keep}, n, starts);
+    check_launch("count_tiles");
     scan_counts<<<1, scan_size>>>(starts, tiles, nullptr);
+    check_launch("scan_counts");
     place_back<<<tiles, block_size>>>(packed, keep, out, n, starts);
-    check_launch("unpack");
+    check_launch("place_back");
 }
 
 void partition(const float *in, float *out, int *kept_count, int n, void *scratch)
 {
     int *starts = static_cast<int *>(scratch), tiles = tiles_for(n);
     if (tiles > 0) count_tiles<<<tiles, block_size>>>(positive{in}, n, starts);
+    check_launch("count_tiles");
     scan_counts<<<1, scan_size>>>(starts, tiles, kept_count);
+    check_launch("scan_counts");
     if (tiles > 0) place_both<<<tiles, block_size>>>(in, out, n, starts, kept_count);
-    check_launch("partition");
+    check_launch("place_both");
 }

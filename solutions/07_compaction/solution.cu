@@ -79,17 +79,17 @@ static __device__ block_counts add_up(int of_this_warp)
 static __device__ int look_back(const tile_states &b, int t)
 {
     int lane = threadIdx.x % 32, before = 0;
-    unsigned sums = 0;
-    for (int nearest = t - 1; nearest >= 0 && sums == 0; nearest -= 32) {
-        unsigned wanted;
+    unsigned prefixes = 0;
+    for (int nearest = t - 1; nearest >= 0 && prefixes == 0; nearest -= 32) {
+        unsigned needed;
         word w;
         do {
             w = lane <= nearest ? b.tiles[nearest - lane] : packed_state(prefix, 0);
-            sums = __ballot_sync(all_lanes, state_of(w) == prefix);
+            prefixes = __ballot_sync(all_lanes, state_of(w) == prefix);
             // The lanes up to the first with a prefix; all lanes if there is none.
-            wanted = sums ^ (sums - 1);
-        } while (__ballot_sync(all_lanes, state_of(w) == invalid) & wanted);
-        int count = wanted >> lane & 1 ? count_of(w) : 0;
+            needed = prefixes ^ (prefixes - 1);
+        } while (__ballot_sync(all_lanes, state_of(w) == invalid) & needed);
+        int count = needed >> lane & 1 ? count_of(w) : 0;
         for (int d = 16; d > 0; d /= 2) count += __shfl_xor_sync(all_lanes, count, d);
         before += count;
     }

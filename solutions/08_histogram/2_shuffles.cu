@@ -9,7 +9,8 @@
 
 constexpr int block_size = 256;
 
-// CUDA adds 64 bits atomically for unsigned numbers only; the bits of the sum are the same.
+// Adds to *out atomically. Of the 64-bit integers atomicAdd takes only unsigned ones; the bits of
+// the sum are the same.
 static __device__ void add_to(long long *out, long long x)
 {
     atomicAdd(reinterpret_cast<unsigned long long *>(out), static_cast<unsigned long long>(x));

@@ -17,8 +17,10 @@ constexpr int block_size = 256;
 
 static int multiprocessors()
 {
-    int count = 0;
-    check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
+    int device = 0, count = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
+          "asking for the SMs");
     return count;
 }
 
@@ -57,7 +59,8 @@ static __device__ void for_each_of_mine(const T *in, size_t n, rows_of r, W whol
         single(in[j < r.head ? j : j + in_rows]);
 }
 
-// CUDA adds 64 bits atomically for unsigned numbers only; the bits of the sum are the same.
+// Adds to *out atomically. Of the 64-bit integers atomicAdd takes only unsigned ones; the bits of
+// the sum are the same.
 static __device__ void add_to(long long *out, long long x)
 {
     atomicAdd(reinterpret_cast<unsigned long long *>(out), static_cast<unsigned long long>(x));

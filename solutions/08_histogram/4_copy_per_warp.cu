@@ -17,8 +17,10 @@ constexpr int block_size = 256, warps_per_block = block_size / 32;
 
 static int multiprocessors()
 {
-    int count = 0;
-    check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
+    int device = 0, count = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
+          "asking for the SMs");
     return count;
 }
 

@@ -17,8 +17,10 @@ constexpr int row_bytes = 512; // one load of a warp: 16 bytes per lane
 
 static int multiprocessors()
 {
-    int count = 0;
-    check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
+    int device = 0, count = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
+          "asking for the SMs");
     return count;
 }
 

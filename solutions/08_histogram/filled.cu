@@ -16,13 +16,15 @@ constexpr int blocks_per_sm = 8;
 // thread.
 static int blocks_for(size_t elements)
 {
-    int sms = 0;
-    check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
+    int device = 0, sms = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device),
+          "asking for the SMs");
     return min(size_t(sms * blocks_per_sm), (elements + block_size - 1) / block_size);
 }
 
-// Adds to *out atomically. CUDA has an atomic addition of 64 bits for unsigned
-// numbers only; the bits of the sum are the same.
+// Adds to *out atomically. Of the 64-bit integers atomicAdd takes only unsigned
+// ones; the bits of the sum are the same.
 static __device__ void add_to(long long *out, long long x)
 {
     atomicAdd(reinterpret_cast<unsigned long long *>(out), static_cast<unsigned long long>(x));

@@ -12,8 +12,10 @@ constexpr int row_bytes = 512; // one load of a warp: 16 bytes per lane
 
 static int multiprocessors()
 {
-    int count = 0;
-    check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
+    int device = 0, count = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
+          "asking for the SMs");
     return count;
 }
 
@@ -60,7 +62,8 @@ static __device__ void for_each_of_mine(const T *in, size_t n, rows_of r, W whol
 
 constexpr int sum_threads = 256;
 
-// CUDA adds 64 bits atomically for unsigned numbers only; the bits of the sum are the same.
+// Adds to *out atomically. Of the 64-bit integers atomicAdd takes only unsigned ones; the bits of
+// the sum are the same.
 static __device__ void add_to(long long *out, long long x)
 {
     atomicAdd(reinterpret_cast<unsigned long long *>(out), static_cast<unsigned long long>(x));

@@ -1,5 +1,5 @@
-// Lab 09, rung 2: a kernel a part, as in naive, but all threads of a block split it, as in rung 1,
-// and sort a part that fits shared memory there.
+// Lab 09, rung 2: one kernel per part, as in naive, but all threads of a block split it, as in
+// rung 1, and sort a part that fits shared memory there.
 //
 // New: sort_block, a network of comparisons (Batcher 1968), in place of one thread's insertion
 // sort. It works in device memory too, and so also takes what could not be launched. Every second

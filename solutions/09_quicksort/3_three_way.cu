@@ -1,8 +1,8 @@
 // Lab 09, rung 3: three parts out of one. Keys that equal the pivot are in their place as soon as
 // it is known how many are smaller, and are done with.
 //
-// New: the third part. An input of few values takes as many levels as there are values, and one of
-// equal keys one level, where it was halved before down to the last leaf.
+// New: the third part. An input of few values takes at most as many levels as there are values, and
+// one of equal keys one level, where it was halved before down to the last leaf.
 // Unchanged: quicksort_recursive.
 #include "../check.hpp"
 #include "lab.hpp"

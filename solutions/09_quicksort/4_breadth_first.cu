@@ -1,5 +1,5 @@
 // Lab 09, rung 4: the parts of a level are split by one grid, and those that are small enough
-// sorted by another, so that there are three launches a level and not two a part.
+// sorted by another, so that there are three launches per level and not two per part.
 //
 // New: lists of parts instead of launches; splitting from one buffer to the other, by warps that
 // reserve their places with an atomic; and a block, launched at the tail of the one before it, that

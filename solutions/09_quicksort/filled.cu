@@ -52,7 +52,6 @@ static __device__ int bring_to_front(unsigned *keys, unsigned *scratch, int n, u
     }
     __syncthreads();
     for (int i = threadIdx.x; i < n; i += threads) keys[i] = scratch[i];
-    __syncthreads();
     int count = front;
     __syncthreads(); // The next call sets front to 0.
     return count;

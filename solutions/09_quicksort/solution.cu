@@ -1,8 +1,8 @@
 // Lab 09, worked: quicksort with many pivots, and shared memory used with care.
 //
-// From rung 5: all but three things. New: pivots lie as a tree, so that a warp's searches meet in
-// few banks; the keys of a bucket are brought together before they leave, so that they lie side by
-// side; and the network keeps eight keys in registers for three of its steps. At the end:
+// From rung 5: all but three things. New: pivots lie as a tree, so that a warp's searches rarely
+// conflict in a bank; the keys of a bucket are brought together before they leave, so that they lie
+// side by side; and the network keeps eight keys in registers for three of its steps. At the end:
 // quicksort_recursive, as in rung 1.
 // Same points: conflicts, registers and coalesced stores are steps that only the clock sees.
 #include "../check.hpp"
@@ -72,7 +72,7 @@ static __device__ int sum_before(int x)
 // Sorting in shared memory: a network, in which every comparison leaves the smaller key at the
 // lower place, so that what lies behind the last key is never moved.
 
-static __device__ void put_in_order(unsigned &a, unsigned &b)
+static __device__ void compare_exchange(unsigned &a, unsigned &b)
 {
     unsigned smaller = min(a, b);
     b = max(a, b);
@@ -84,14 +84,14 @@ template <int first> static __device__ void at_distances(unsigned (&r)[8])
 {
     for (int d = first; d > 0; d /= 2)
         for (int i = 0; i < 8; ++i)
-            if ((i & d) == 0) put_in_order(r[i], r[i + d]);
+            if ((i & d) == 0) compare_exchange(r[i], r[i + d]);
 }
 
 // Two sorted runs of `half`, the second from its end.
 template <int half> static __device__ void mirrored(unsigned (&r)[8])
 {
     for (int i = 0; i < 8; ++i)
-        if ((i & half) == 0) put_in_order(r[i], r[i ^ (2 * half - 1)]);
+        if ((i & half) == 0) compare_exchange(r[i], r[i ^ (2 * half - 1)]);
     at_distances<half / 2>(r);
 }
 
@@ -183,7 +183,7 @@ struct tile_keys {
 
 // The pivots as a tree, the middle one at 1 and the two after node i at 2 * i and 2 * i + 1: what a
 // warp asks for in one step lies side by side, in different banks.
-static __device__ void plant(const unsigned *pivots, int buckets)
+static __device__ void build_pivot_tree(const unsigned *pivots, int buckets)
 {
     int node = threadIdx.x;
     if (node == 0 || node >= buckets) return;
@@ -205,7 +205,7 @@ static __device__ void load_tile(const plan &s, int t, tile_keys &mine)
     mine.n = min(tile, of.n - behind), mine.buckets = of.buckets;
     mine.first = of.at + behind, mine.equal = of.low;
     if (of.buckets == 0) return;
-    plant(s.pivots + mine.p * max_buckets, of.buckets);
+    build_pivot_tree(s.pivots + mine.p * max_buckets, of.buckets);
     for (int k = 0; k < per_thread; ++k) {
         mine.key[k] = mine.has(k) ? s.from[mine.first + threadIdx.x + k * threads] : 0;
         mine.bucket[k] = 1;

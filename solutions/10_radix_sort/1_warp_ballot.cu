@@ -109,7 +109,7 @@ static __global__ void scan_counts(int *counts, int tiles, int *total)
     __syncthreads();
     for (int distance = 1; distance < block_size; distance *= 2) {
         int left = t >= distance ? sums[t - distance] : 0;
-        __syncthreads(); // all have read before any lane writes
+        __syncthreads(); // all have read before any thread writes
         sums[t] += left;
         __syncthreads();
     }

@@ -54,7 +54,7 @@ static __global__ void scan_counts(int *counts, int tiles, int *totals)
     for (int first = 0; first < tiles; first += block_size) {
         int t = first + threadIdx.x;
         block_sums sums = add_up(t < tiles ? row[t] : 0);
-        if (t < tiles) row[t] = before + sums.before;
+        if (t < tiles) row[t] = before + sums.exclusive;
         before += sums.all;
     }
     if (threadIdx.x == 0) totals[blockIdx.x] = before;
@@ -89,7 +89,7 @@ static __global__ void place_tiles(arrays a, int n, pass p, const int *counts, c
 
     // Behind all keys with a smaller digit, those of earlier tiles, and those of earlier warps.
     int d = threadIdx.x;
-    int smaller = add_up(d < digits ? totals[d] : 0).before;
+    int smaller = add_up(d < digits ? totals[d] : 0).exclusive;
     if (d < digits) {
         int to = smaller + counts[d * gridDim.x + blockIdx.x];
         for (int w = 0; w < warps; ++w) {
@@ -102,8 +102,8 @@ static __global__ void place_tiles(arrays a, int n, pass p, const int *counts, c
 
     for (int k = 0; k < per_thread; ++k) {
         int i = first_element() + 32 * k;
-        // Lanes beyond n get the key that goes last.
-        unsigned key = i < n ? a.keys[i] : p.floats ? 0x7fffffff : 0xffffffff;
+        // A lane beyond n votes too; any digit will do, for all lanes with a key are below it.
+        unsigned key = i < n ? a.keys[i] : 0;
         int digit = digit_of(key, p);
         unsigned peers = peers_of(digit), below = peers & lanes_below();
         int to = next[warp][digit] + __popc(below);

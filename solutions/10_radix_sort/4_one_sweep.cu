@@ -49,7 +49,7 @@ static __global__ void count_digits(const unsigned *keys, int n, bool floats, in
 static __global__ void scan_digits(int *counts)
 {
     int *mine = counts + blockIdx.x * digits + threadIdx.x;
-    *mine = add_up(*mine).before;
+    *mine = add_up(*mine).exclusive;
 }
 
 // The state of one digit of a tile: invalid, aggregate, or inclusive prefix (Merrill and Garland,
@@ -106,14 +106,14 @@ static __global__ void __launch_bounds__(block_size)
 {
     __shared__ int next[warps][digits]; // where a warp's next key of a digit goes
 
-    // A warp has rows of 32 neighbours, one below the other. Lanes beyond n get the key that goes
-    // last.
+    // A warp has rows of 32 neighbours, one below the other. Beyond n any key will do: it comes
+    // behind all others of the tile, and no tile reads the states of the last one.
     int t = next_tile(b.taken), d = threadIdx.x, *mine = next[threadIdx.x / 32];
     int first = t * tile + threadIdx.x / 32 * per_warp + lane();
     unsigned keys[per_thread];
     for (int k = 0; k < per_thread; ++k) {
         int i = first + 32 * k;
-        keys[k] = i < n ? a.keys[i] : p.floats ? 0x7fffffff : 0xffffffff;
+        keys[k] = i < n ? a.keys[i] : 0;
     }
 
     // First the counts of each warp.

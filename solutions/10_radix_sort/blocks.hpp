@@ -16,22 +16,22 @@ static __device__ unsigned lanes_below() { return (1u << lane()) - 1; }
 
 // The exclusive prefix sum of x in the block, and the sum over all threads.
 struct block_sums {
-    int before, all;
+    int exclusive, all;
 };
 static __device__ block_sums add_up(int x)
 {
     __shared__ int of_warps[warps];
-    int up_to = x;
+    int inclusive = x;
     for (int distance = 1; distance < 32; distance *= 2) {
-        int left = __shfl_up_sync(all_lanes, up_to, distance);
-        if (lane() >= distance) up_to += left;
+        int left = __shfl_up_sync(all_lanes, inclusive, distance);
+        if (lane() >= distance) inclusive += left;
     }
     __syncthreads(); // no thread still reads the sums of an earlier call
-    if (lane() == 31) of_warps[threadIdx.x / 32] = up_to;
+    if (lane() == 31) of_warps[threadIdx.x / 32] = inclusive;
     __syncthreads();
-    block_sums sums{up_to - x, 0};
+    block_sums sums{inclusive - x, 0};
     for (int w = 0; w < warps; ++w) {
-        if (w < int(threadIdx.x / 32)) sums.before += of_warps[w];
+        if (w < int(threadIdx.x / 32)) sums.exclusive += of_warps[w];
         sums.all += of_warps[w];
     }
     return sums;

@@ -24,7 +24,7 @@ static __device__ unsigned lanes_below() { return (1u << lane()) - 1; }
 
 // Returns x, hidden from the optimizer: a bit is then tested once for both the vote and the select,
 // which takes 3 instructions per vote instead of 7.
-static __device__ unsigned just(unsigned x)
+static __device__ unsigned opaque(unsigned x)
 {
     asm("" : "+r"(x));
     return x;
@@ -38,7 +38,7 @@ static __global__ void sort_runs(unsigned *keys, int n)
     unsigned key = i < n ? keys[i] : 0xffffffff, before = lanes_below();
 #pragma unroll
     for (int bit = 0; bit < 32; ++bit) {
-        unsigned one = just(key & 1u << bit);
+        unsigned one = opaque(key & 1u << bit);
         unsigned zeros = ~__ballot_sync(all_lanes, one);
         before = one ? before | zeros : before & zeros;
     }
@@ -67,7 +67,7 @@ static __device__ unsigned peers_of(int digit)
     unsigned peers = all_lanes;
 #pragma unroll
     for (int bit = 0; bit < digit_bits; ++bit) {
-        unsigned one = just(digit & 1 << bit);
+        unsigned one = opaque(digit & 1 << bit);
         unsigned ones = __ballot_sync(all_lanes, one);
         peers &= one ? ones : ~ones;
     }
@@ -78,14 +78,14 @@ static __device__ unsigned peers_of(int digit)
 static __device__ int sum_before(int x)
 {
     __shared__ int of_warps[warps];
-    int up_to = x;
+    int inclusive = x;
     for (int distance = 1; distance < 32; distance *= 2) {
-        int left = __shfl_up_sync(all_lanes, up_to, distance);
-        if (lane() >= distance) up_to += left;
+        int left = __shfl_up_sync(all_lanes, inclusive, distance);
+        if (lane() >= distance) inclusive += left;
     }
-    if (lane() == 31) of_warps[threadIdx.x / 32] = up_to;
+    if (lane() == 31) of_warps[threadIdx.x / 32] = inclusive;
     __syncthreads();
-    int before = up_to - x;
+    int before = inclusive - x;
     for (int w = 0; w < int(threadIdx.x / 32); ++w) before += of_warps[w];
     return before;
 }

@@ -65,7 +65,7 @@ void all_reduce(float *const *buffers, int n, int devices)
     }
     check_launch("add");
     broadcast(buffers, n, devices);
-    use(0); // cudaFree need not wait for work queued behind a copy from another device
+    // cudaFree need not wait for work queued behind a copy from another device.
     check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 

@@ -1,5 +1,5 @@
-// Lab 12, worked: every link between devices carries only what it must, in both directions, all the
-// time; the host waits only at the end.
+// Lab 12, worked: where devices can access each other, every link between them carries only what it
+// must, in both directions, all the time; the host waits only at the end.
 //
 // New against rung 2: all_reduce is one kernel on each device, which reads its part of all buffers
 // and writes the sums to all. Where a device cannot reach another, one adds up everything.
@@ -135,8 +135,9 @@ void all_reduce(float *const *buffers, int n, int devices)
         if (first < last)
             reduce_part<<<(last - first + per_block - 1) / per_block, reduce_block>>>(p, devices, k,
                                                                                       first, last);
-        if (k == devices - 1 && n % 4 != 0) reduce_rest<<<1, 32>>>(p, devices, 4 * whole, n);
         check_launch("reduce_part");
+        if (k == devices - 1 && n % 4 != 0) reduce_rest<<<1, 32>>>(p, devices, 4 * whole, n);
+        check_launch("reduce_rest");
     }
 }
 

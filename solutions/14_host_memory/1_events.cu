@@ -8,8 +8,6 @@
 
 #include <cuda_runtime.h>
 
-#include <cstdlib>
-
 float time_copy_ms(const float *src_host, float *dst, size_t n, int repeats)
 {
     auto copy = [=] {

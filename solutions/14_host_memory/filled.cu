@@ -104,7 +104,11 @@ void scale_managed(float *managed, int n, float factor, int rounds)
     cudaMemLocation here{};
     here.type = cudaMemLocationTypeDevice;
     check(cudaGetDevice(&here.id), "cudaGetDevice");
-    check(cudaMemPrefetchAsync(managed, sizeof(float) * n, here, 0), "cudaMemPrefetchAsync");
+    int by_page = 0;
+    check(cudaDeviceGetAttribute(&by_page, cudaDevAttrConcurrentManagedAccess, here.id),
+          "cudaDeviceGetAttribute");
+    if (by_page)
+        check(cudaMemPrefetchAsync(managed, sizeof(float) * n, here, 0), "cudaMemPrefetchAsync");
     for (int k = 0; k < rounds; ++k) scale<<<blocks_for(n), block_size>>>(managed, n, factor);
     check_launch("scale");
 }

@@ -106,7 +106,11 @@ void scale_managed(float *managed, int n, float factor, int rounds)
     cudaMemLocation here{};
     here.type = cudaMemLocationTypeDevice;
     here.id = current_device();
-    check(cudaMemPrefetchAsync(managed, sizeof(float) * n, here, 0), "cudaMemPrefetchAsync");
+    int by_page = 0; // else all pages move before every launch, and a prefetch fails
+    check(cudaDeviceGetAttribute(&by_page, cudaDevAttrConcurrentManagedAccess, here.id),
+          "cudaDeviceGetAttribute");
+    if (by_page)
+        check(cudaMemPrefetchAsync(managed, sizeof(float) * n, here, 0), "cudaMemPrefetchAsync");
     scale<<<pieces(n, block_size), block_size>>>(managed, n, factor, rounds);
     check_launch("scale");
 }
