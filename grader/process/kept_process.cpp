@@ -34,18 +34,6 @@ std::vector<char *> pointers(const std::vector<std::string> &texts)
     return result;
 }
 
-// Closes all descriptors from `first` on, or marks them close-on-exec. Kernels before 5.9, those
-// before 5.11 for the mark, and filters of containers that do not know the call refuse it.
-void close_from(int first, unsigned flags)
-{
-    if (syscall(SYS_close_range, first, ~0U, flags) == 0) return;
-    rlimit most{};
-    getrlimit(RLIMIT_NOFILE, &most);
-    constexpr rlim_t searched = 1 << 16;
-    for (int fd = first; fd < static_cast<int>(std::min(most.rlim_cur, searched)); ++fd)
-        flags == CLOSE_RANGE_CLOEXEC ? fcntl(fd, F_SETFD, FD_CLOEXEC) : close(fd);
-}
-
 [[noreturn]] void give_up(const prepared_process &p)
 {
     const process_end end{process_end::never_began, errno ? errno : EINVAL};

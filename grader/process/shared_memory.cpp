@@ -17,7 +17,12 @@ shared_memory::shared_memory(std::size_t bytes, bool workers_may_write) : size_(
     // FUTURE_WRITE leaves our mapping writable and refuses every later one.
     int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
     if (!workers_may_write) seals |= F_SEAL_FUTURE_WRITE;
-    if (fcntl(descriptor(), F_ADD_SEALS, seals) != 0) throw_errno("sealing a region");
+    if (fcntl(descriptor(), F_ADD_SEALS, seals) != 0) {
+        const int problem = errno;
+        munmap(data_, size_);
+        errno = problem;
+        throw_errno("sealing a region");
+    }
 }
 
 shared_memory::~shared_memory() { munmap(data_, size_); }

@@ -104,6 +104,23 @@ std::vector<std::uint8_t> read_all(int from)
     return bytes;
 }
 
+// Ends by abort if an exception escapes: the process must not go on where its parent does.
+[[noreturn]] void run_child(const std::function<json()> &work, const std::function<void()> &leave,
+                            int results) noexcept
+{
+    try {
+        forget_workers();
+        const json done = work();
+        leave();
+        write_all(results, json::to_cbor(done));
+        _exit(0);
+    } catch (const std::exception &e) { // its cases have no result, which counts as a fault
+        fmt::print(stderr, "A process of the grader ended: {}\n", e.what());
+        leave();
+        _exit(1);
+    }
+}
+
 forked fork_to(const std::function<json()> &work, const std::function<void()> &leave)
 {
     pipe_ends pipe = make_pipe();
@@ -112,17 +129,7 @@ forked fork_to(const std::function<json()> &work, const std::function<void()> &l
     if (child > 0) return {child, std::move(pipe.out)};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1); // the parent ended before prctl
-    try {
-        forget_workers();
-        const json done = work();
-        leave();
-        write_all(pipe.in.get(), json::to_cbor(done));
-        _exit(0);
-    } catch (const std::exception &e) { // its cases have no result, which counts as a fault
-        fmt::print(stderr, "A process of the grader ended: {}\n", e.what());
-        leave();
-        _exit(1);
-    }
+    run_child(work, leave, pipe.in.get());
 }
 
 void take_results(const forked &other)

@@ -2,19 +2,19 @@
 #include "resources.hpp"
 
 #include "api/inputs.hpp"
+#include "process/cores.hpp"
 #include "run_options.hpp"
 
 #include <algorithm>
 #include <fstream>
 #include <optional>
 #include <string>
-#include <thread>
 
 namespace grading {
 
 std::size_t cores()
 {
-    const int all = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    const int all = static_cast<int>(usable_cores());
     const int processes = options().side_by_side;
     if (processes <= 1) return static_cast<std::size_t>(all);
     return static_cast<std::size_t>(std::max(1, all / processes));

@@ -3,6 +3,7 @@
 
 #include "rank_messages.hpp"
 
+#include "process/descriptor.hpp"
 #include "simulator/runtime/harness.h"
 
 #include <fcntl.h>
@@ -139,7 +140,7 @@ private:
         if (mpirun_ == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             dup2(end, 1), dup2(end, 2);
-            syscall(SYS_close_range, 3, ~0U, 0);
+            close_from(3, 0);
             execv(mpirun, const_cast<char **>(arguments));
             _exit(127);
         }

@@ -169,7 +169,6 @@ void server::facts(const request &r, reply &a)
     std::byte *to = out(r.offset, sizeof f);
     if (!to) return malformed(a, "facts do not fit the output region");
     std::memcpy(to, &f, sizeof f);
-    l2_bytes_ = f.l2_bytes;
 }
 
 // Writes u64 count, count times simulator_finding, u64 length, the last run's counters as JSON.

@@ -71,8 +71,8 @@ private:
     const host_gate *gate_;
     int baseline_threads_ = -1; // threads before the submission's first call, such as MPI's
     std::map<std::uint32_t, argument_set> sets_;
-    std::uint64_t l2_bytes_ = 0;
     void *flush_buffer_ = nullptr; // read to evict the L2
+    std::size_t flush_bytes_ = 0;
     cudaEvent_t start_event_ = nullptr, stop_event_ = nullptr;
 };
 

@@ -84,10 +84,15 @@ std::string counters_json()
 
 void server::flush_l2()
 {
-    std::size_t bytes = std::max<std::size_t>(2 * l2_bytes_, std::size_t{64} << 20);
-    if (!flush_buffer_) check(cudaMalloc(&flush_buffer_, bytes));
+    if (!flush_buffer_) {
+        int device = 0, l2_bytes = 0;
+        check(cudaGetDevice(&device));
+        check(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device));
+        flush_bytes_ = std::max(2 * static_cast<std::size_t>(l2_bytes), std::size_t{64} << 20);
+        check(cudaMalloc(&flush_buffer_, flush_bytes_));
+    }
     check(cudaCtxResetPersistingL2Cache());
-    yardstick_flush(flush_buffer_, bytes);
+    yardstick_flush(flush_buffer_, flush_bytes_);
 }
 
 void server::begin(const request &r, reply &a)

@@ -69,17 +69,17 @@ std::string object_cache::make(const std::string &key,
 {
     std::string fresh = folder_ + "/.new.XXXXXX";
     if (!mkdtemp(fresh.data())) throw machine_error(cannot_write(folder_, errno));
+    std::error_code error, ignored;
     try {
         write_atomically(fresh + "/key", key);
         fill(fresh);
     } catch (...) {
-        fs::remove_all(fresh);
+        fs::remove_all(fresh, ignored);
         throw;
     }
     const std::string at = entry_of(key);
-    std::error_code error;
     fs::rename(fresh, at, error);
-    if (error) fs::remove_all(fresh);
+    if (error) fs::remove_all(fresh, ignored);
     if (!fs::exists(at + "/key")) throw machine_error(cannot_write(at, error.value()));
     evict_least_recent();
     return at;
@@ -89,8 +89,8 @@ void object_cache::evict_least_recent() const
 {
     std::vector<std::pair<fs::file_time_type, fs::path>> entries;
     std::error_code ignored; // another process may be tidying too
-    for (const fs::directory_entry &e : fs::directory_iterator(folder_, ignored))
-        entries.emplace_back(e.last_write_time(ignored), e.path());
+    for (fs::directory_iterator e(folder_, ignored), end; e != end; e.increment(ignored))
+        entries.emplace_back(e->last_write_time(ignored), e->path());
     std::sort(entries.begin(), entries.end());
     auto one_hour_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
     for (std::size_t i = 0; i < entries.size() && entries[i].first < one_hour_ago; ++i)

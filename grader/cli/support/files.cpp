@@ -2,6 +2,7 @@
 #include "files.hpp"
 
 #include "errors.hpp"
+#include "process/descriptor.hpp"
 #include "process/kept_process.hpp"
 #include "subprocess.hpp"
 
@@ -162,7 +163,7 @@ private:
     {
         setsid();
         dup2(alive, 0);
-        close_range(1, ~0U, 0);
+        grading::close_from(1, 0);
         prctl(PR_SET_NAME, "workbook-tidy");
         char byte;
         while (read(0, &byte, 1) < 0 && errno == EINTR) {

@@ -1,41 +1,14 @@
 // Runs tasks in parallel on the cores.
 #include "parallel_for.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <condition_variable>
 #include <exception>
-#include <fstream>
 #include <mutex>
 #include <thread>
 
 namespace cli {
-
-namespace {
-
-// Returns the cores that a container's control group grants, rounded up: its file holds "QUOTA
-// PERIOD" in microseconds, or "max PERIOD". 0: no limit is known.
-unsigned granted_cores()
-{
-    double quota = 0, period = 0;
-    std::ifstream file("/sys/fs/cgroup/cpu.max");
-    if (!(file >> quota >> period) || quota <= 0 || period <= 0) return 0;
-    return static_cast<unsigned>(std::ceil(quota / period));
-}
-
-} // namespace
-
-unsigned cores()
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-    const auto allowed = static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
-    static const unsigned granted = granted_cores();
-    return granted > 0 ? std::min(allowed, granted) : allowed;
-}
 
 void parallel_for(std::size_t count, unsigned threads, const std::function<void(std::size_t)> &task,
                   const std::function<void(std::size_t)> &done)

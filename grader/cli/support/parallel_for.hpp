@@ -1,6 +1,8 @@
 // Runs tasks in parallel on the cores and delivers their results in order.
 #pragma once
 
+#include "process/cores.hpp"
+
 #include <functional>
 #include <vector>
 
@@ -12,6 +14,6 @@ namespace cli {
 void parallel_for(std::size_t count, unsigned threads, const std::function<void(std::size_t)> &task,
                   const std::function<void(std::size_t)> &done = {});
 
-unsigned cores(); // the number that this process may use, in its container too; at least 1
+inline unsigned cores() { return grading::usable_cores(); }
 
 } // namespace cli

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -27,13 +28,15 @@ using steady = std::chrono::steady_clock;
 
 // A stop signal writes to this pipe and nothing reads it, so that every waiting thread sees it.
 int stop_pipe[2] = {-1, -1};
-volatile sig_atomic_t stop_flag = 0;
+std::atomic<bool> stop_flag = false;
+static_assert(std::atomic<bool>::is_always_lock_free); // so that a signal's handler may set it
 
 void on_signal(int)
 {
-    stop_flag = 1;
+    stop_flag = true;
     int saved = errno;
-    if (write(stop_pipe[1], "s", 1) < 0) stop_flag = 1; // full: it is readable already
+    // If it is full, it is readable already.
+    [[maybe_unused]] const ssize_t written = write(stop_pipe[1], "s", 1);
     errno = saved;
 }
 

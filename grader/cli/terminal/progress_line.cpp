@@ -45,7 +45,8 @@ void progress_line::finish(const std::string &what, std::chrono::steady_clock::d
 void progress_line::clear()
 {
     // Overwrite with blanks: not every terminal understands an erase sequence.
-    if (shown_) fmt::print(stderr, "\r{}\r", std::string(shown_, ' '));
+    // And fmt::print throws where the terminal is gone, which a destructor must not.
+    if (shown_) std::fputs(("\r" + std::string(shown_, ' ') + "\r").c_str(), stderr);
     std::fflush(stderr);
     shown_ = 0;
 }
