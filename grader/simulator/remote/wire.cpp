@@ -36,10 +36,7 @@ bool channel::send(header h, std::span<const std::byte> bytes) const
     h.bytes = bytes.size();
     iovec parts[2] = {{&h, sizeof h}, {const_cast<std::byte *>(bytes.data()), bytes.size()}};
     while (parts[0].iov_len + parts[1].iov_len > 0) {
-        msghdr message{};
-        message.msg_iov = parts, message.msg_iovlen = 2;
-        // Without a signal: that the other side ended is no fault of the process that sends.
-        ssize_t sent = sendmsg(fd_, &message, MSG_NOSIGNAL);
+        ssize_t sent = writev(fd_, parts, 2);
         if (sent < 0 && errno == EINTR) continue;
         if (sent < 0) return false;
         for (iovec &p : parts) {
