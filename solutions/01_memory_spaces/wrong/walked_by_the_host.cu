@@ -1,5 +1,5 @@
 // Fails: follow: speed | IMPLAUSIBLE | the host worked on them
-// On gpu: follow: speed | TOO_SLOW | times
+// On gpu: follow: speed | TOO_SLOW | its own path
 // Kernels carry the bytes to memory that the host reads, and back.
 #include "lab.hpp"
 
