@@ -96,9 +96,7 @@ private:
 template <class T, class F>
 static make_workload scan_by(F &, const char *function, int n, bool exclusive = false)
 {
-    return [=](std::mt19937_64 &random) {
-        return std::make_unique<scanning<T, F>>(random, function, std::size_t(n), exclusive);
-    };
+    return workload_of<scanning<T, F>>(function, std::size_t(n), exclusive);
 }
 #define SCAN_BY(T, function, ...) scan_by<T>(function, #function, __VA_ARGS__)
 
