@@ -4,7 +4,6 @@
 #include "oracle.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>

@@ -5,7 +5,6 @@
 #include "oracle.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <random>
 #include <span>
 #include <string>

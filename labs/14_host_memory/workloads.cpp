@@ -3,7 +3,6 @@
 
 #include "lab.hpp"
 
-#include <algorithm>
 #include <random>
 #include <span>
 
