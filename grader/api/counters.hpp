@@ -73,9 +73,8 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t kept_handles = 0;
     std::uint64_t managed_pages = 0; // 4096-byte pages not resident when a kernel accessed them
     // Times from the simulator's timeline (simulator/README.md): until all work had ended; all
-    // work done serially; copies to or from a device; and the part of these during which a kernel
-    // ran.
-    std::uint64_t ticks = 0, serial_ticks = 0, copying_ticks = 0, hidden_ticks = 0;
+    // work done serially; and copies to or from a device.
+    std::uint64_t ticks = 0, serial_ticks = 0, copying_ticks = 0;
     std::uint64_t naive_serial_ticks = 0;                   // serial_ticks of naive's call
     std::uint64_t streams = 0;                              // streams that had work to do
     std::uint64_t kernel_ticks = 0, side_by_side_ticks = 0; // while a kernel ran; while two ran

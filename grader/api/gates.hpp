@@ -76,7 +76,6 @@ counted_gate blocks_share(double pass);
 // Requires that, on average, this many of 32 lanes are active in a warp instruction. The lowest
 // value that a good kernel is known to have is 22, in CUB's histogram.
 counted_gate lanes_at_work(double pass = 12);
-counted_gate copies_hidden(double pass); // share of copy ticks during which a kernel runs; 0..1
 // Limits the ticks until all work has ended over those of naive's work done serially.
 counted_gate makespan(const steps &);
 // Requires work (copies, fills, kernels) in this many streams; the default stream is one of them.

@@ -12,7 +12,7 @@
 namespace grading {
 
 bool simulated();             // true if the case runs on the simulator
-const device_facts &device(); // of the device that the case runs on; asked for once
+const device_facts &device(); // of the case; asked for once, so memory_free is of then
 
 // Inputs. The generator is seeded from the run's seed and the case's name, so a case that runs
 // alone sees the same inputs as in a full run.

@@ -83,6 +83,11 @@ template <class T> std::span<std::byte> reorder(std::vector<T> &values, std::mt1
 }
 
 using make_workload = std::function<std::unique_ptr<workload>(std::mt19937_64 &)>;
+// Makes a W of random numbers and `arguments`.
+template <class W> make_workload workload_of(auto... arguments)
+{
+    return [=](std::mt19937_64 &random) { return std::make_unique<W>(random, arguments...); };
+}
 
 // Benchmarks naive and the submission alternately on a GPU (see speed.hpp); on the simulator,
 // compares the counters of one call, or of two equal ones, with the gates.

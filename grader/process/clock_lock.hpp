@@ -15,9 +15,8 @@ enum class clock_use {
 // until that is possible: every process of a grade does so, and the one that starts the graders
 // works beside them while the compiler is busy and, on few cores, the simulator. A process waits
 // with no lock held, so waiting for each other cannot block all of them. A forked process begins
-// with `none`. Returns the seconds that it waited: none for an empty path. Throws
-// std::system_error.
-double use_clock(const std::string &path, clock_use how);
+// with `none`. An empty path needs no waiting. Throws std::system_error.
+void use_clock(const std::string &path, clock_use how);
 
 // Returns true, and this process is alone, if that is possible without waiting; else it works
 // beside others, and may have waited for that.

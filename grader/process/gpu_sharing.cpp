@@ -1,6 +1,8 @@
 // Tells other users of a GPU from our own workers.
 #include "gpu_sharing.hpp"
 
+#include "usage.hpp"
+
 #include <fmt/format.h>
 
 #include <signal.h>
@@ -13,6 +15,7 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <vector>
 
 namespace grading {
 
@@ -23,13 +26,8 @@ constexpr unsigned max_drawing_percent = 10; // of the device's time, by a proce
 // Returns 0 for a process that /proc does not show.
 unsigned parent_of(unsigned pid)
 {
-    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-    std::string stat;
-    std::getline(file, stat, '\0');
-    // "17 (name) S 16 ...": the name may hold blanks and parentheses.
-    const std::size_t name_end = stat.rfind(')');
-    if (name_end == stat.npos || name_end + 4 >= stat.size()) return 0;
-    return unsigned(std::strtoul(stat.c_str() + name_end + 3, nullptr, 10));
+    const std::vector<std::string> stat = stat_of(pid_t(pid)); // its state, its parent
+    return stat.size() < 2 ? 0 : unsigned(std::strtoul(stat[1].c_str(), nullptr, 10));
 }
 
 // True for this process and all below it.

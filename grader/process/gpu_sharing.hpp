@@ -20,7 +20,7 @@ namespace grading {
 
 class gpu_sharing {
 public:
-    // `cuda_name`: the name of CUDA's device 0. `device` of the other is a handle of `library`.
+    // `cuda_name`: the name of CUDA's device 0.
     explicit gpu_sharing(const std::string &cuda_name);
 
     // Returns what shares the device now, in words: "another process (pid 4711, python) uses this

@@ -203,9 +203,8 @@ struct reply {
 };
 
 struct device_facts {
-    std::uint8_t present = 0, simulated = 0;
-    std::int32_t error = 0; // why no device could be used
-    char error_text[128] = {};
+    std::uint8_t present = 0;
+    char error_text[128] = {}; // why no device could be used
     char name[128] = {};
     std::int32_t major = 0, minor = 0, multiprocessors = 0, devices = 0;
     std::int32_t driver = 0, runtime = 0; // 13000 is 13.0

@@ -11,10 +11,8 @@
 #include <iterator>
 #include <map>
 #include <sstream>
-#include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 namespace grading {
 
@@ -54,17 +52,6 @@ std::string alive_in_proc(pid_t pid)
             if (line.starts_with("RssAnon:")) return at->path();
     }
     return tasks + "/" + std::to_string(pid);
-}
-
-// Returns the fields of /proc/PID/stat after the process's name, from its state on: all of them, or
-// none if the process ends meanwhile.
-std::vector<std::string> stat_of(pid_t pid)
-{
-    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-    std::string text;
-    std::getline(file, text, '\0');
-    std::istringstream after_name(text.substr(std::min(text.size(), text.rfind(')') + 1)));
-    return {std::istream_iterator<std::string>(after_name), {}};
 }
 
 // Returns the clock ticks of all its threads, including ended ones, and of children that it waited
@@ -139,6 +126,15 @@ bool only_forked(pid_t pid)
 }
 
 } // namespace
+
+std::vector<std::string> stat_of(pid_t pid)
+{
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    std::string text;
+    std::getline(file, text, '\0');
+    std::istringstream after_name(text.substr(std::min(text.size(), text.rfind(')') + 1)));
+    return {std::istream_iterator<std::string>(after_name), {}};
+}
 
 usage used_from(pid_t keeper, std::initializer_list<int> files)
 {

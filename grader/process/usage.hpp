@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <string>
+#include <vector>
 
 #include <sys/types.h>
 
@@ -17,5 +19,9 @@ struct usage {
 // Pages of `files`, which belong to other processes, do not count. A child that has not begun its
 // program yet uses nothing.
 usage used_from(pid_t keeper, std::initializer_list<int> files);
+
+// Returns the fields of /proc/PID/stat after the process's name, from its state on: all of them, or
+// none if the process ends meanwhile.
+std::vector<std::string> stat_of(pid_t pid);
 
 } // namespace grading

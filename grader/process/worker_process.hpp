@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <memory>
 #include <string>
-#include <string_view>
 
 namespace grading {
 
@@ -42,6 +41,11 @@ struct answer {
     // and asking for the size of its scratch memory.
     double waited_ms = 0;
 };
+
+inline bool succeeded(const answer &a)
+{
+    return a.how == worker_exit::answered && a.value.status == reply_status::done;
+}
 
 struct worker_options {
     std::string program;

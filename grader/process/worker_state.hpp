@@ -75,9 +75,4 @@ struct worker::state {
     }
 };
 
-inline bool succeeded(const answer &a)
-{
-    return a.how == worker_exit::answered && a.value.status == reply_status::done;
-}
-
 } // namespace grading

@@ -14,47 +14,21 @@ namespace grading {
 
 namespace {
 
-// xorshift64*, for guards and poison, with a secret seed for each call. It is fast, and not secure:
-// whoever reads 8 of its bytes knows the rest, but no submission can before its call.
-class xorshift {
-public:
-    xorshift() : state_(unforeseen() | 1) {}
-    void fill(std::byte *to, std::size_t bytes)
-    {
-        for (std::size_t i = 0; i < bytes; i += 8) {
-            std::uint64_t v = next();
-            std::memcpy(to + i, &v, std::min<std::size_t>(8, bytes - i));
-        }
-    }
-    std::uint64_t next()
-    {
-        state_ ^= state_ >> 12;
-        state_ ^= state_ << 25;
-        state_ ^= state_ >> 27;
-        return state_ * 2685821657736338717ull;
-    }
-
-private:
-    std::uint64_t state_;
-};
-
 // Fills 4-byte elements with a NaN with a random payload, and all others with random bytes.
 // Arithmetic without that NaN never yields it: a GPU's is 0x7fffffff (Programming Guide), x86's is
 // 0xffc00000.
-void poison(std::byte *to, std::uint64_t bytes, std::uint32_t element, xorshift &random)
+void poison(std::byte *to, std::uint64_t bytes, std::uint32_t element, std::uint64_t &random)
 {
-    if (element != 4) return random.fill(to, bytes);
-    std::uint32_t nan = 0xffc00000u | (static_cast<std::uint32_t>(random.next()) & 0x3fffffu) | 1u;
-    for_all(bytes / 4, [=](std::size_t i) {
-        std::memcpy(to + 4 * i, &nan, 4);
-        return true;
-    });
+    if (element != 4) return fill_bytes(to, bytes, random);
+    fill_words(to, bytes,
+               0xffc00001u | (static_cast<std::uint32_t>(splitmix64(random)) & 0x3fffffu));
 }
 
 // Fills `to` with random bytes, each different from that of `from`.
-void fill_different(std::byte *to, const std::byte *from, std::uint64_t bytes, xorshift &random)
+void fill_different(std::byte *to, const std::byte *from, std::uint64_t bytes,
+                    std::uint64_t &random)
 {
-    random.fill(to, bytes);
+    fill_bytes(to, bytes, random);
     for (std::uint64_t i = 0; i < bytes; ++i)
         to[i] = from[i] ^ (to[i] == std::byte{0} ? std::byte{0x5a} : to[i]);
 }
@@ -111,7 +85,7 @@ argument_images::argument_images(std::vector<argument> &arguments) : arguments_(
 
 void argument_images::fill(bool second)
 {
-    xorshift random;
+    std::uint64_t random = unforeseen();
     for (const argument &a : arguments_) {
         const argument_descriptor &s = a.wire;
         std::byte *at = inputs().data() + s.input;
@@ -121,8 +95,8 @@ void argument_images::fill(bool second)
         }
         std::uint64_t each = s.bytes / parts_of(s);
         for (unsigned k = 0; k < parts_of(s); ++k, at += each + 2 * s.guard) {
-            random.fill(at, s.guard);
-            random.fill(at + s.guard + each, s.guard);
+            fill_bytes(at, s.guard, random);
+            fill_bytes(at + s.guard + each, s.guard, random);
             if (s.output && second && s.element != 4)
                 fill_different(at + s.guard, payload_after(a, k), each, random);
             else if (s.output)

@@ -2,8 +2,11 @@
 #pragma once
 
 #include "api/compare.hpp"
+#include "text/splitmix64.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 namespace grading {
@@ -25,6 +28,24 @@ inline bool equal_bytes(const std::byte *a, const std::byte *b, std::size_t byte
         return first == last || std::memcmp(a + first, b + first, last - first) == 0;
     };
     return in_ranges(bytes, equal, bytes_per_thread);
+}
+
+// Fills guards and poison with random bytes, on one core. The generator is fast, and not secure:
+// who reads 8 of its bytes knows the rest, but no submission knows `state` before its call.
+inline void fill_bytes(std::byte *to, std::size_t bytes, std::uint64_t &state)
+{
+    for (std::size_t i = 0; i < bytes; i += 8) {
+        const std::uint64_t bits = splitmix64(state);
+        std::memcpy(to + i, &bits, std::min<std::size_t>(8, bytes - i));
+    }
+}
+
+inline void fill_words(std::byte *to, std::size_t bytes, std::uint32_t word)
+{
+    for_all(bytes / 4, [=](std::size_t i) {
+        std::memcpy(to + 4 * i, &word, 4);
+        return true;
+    });
 }
 
 } // namespace grading

@@ -130,7 +130,6 @@ void check_refused_early(const answer &ran, const std::string &function)
 bool call_once(std::vector<argument> &arguments, argument_images &images, const char *function,
                void *result, std::size_t result_bytes, bool other_schedule)
 {
-    require_turn();
     const case_record &c = current_case();
     // A submission may keep in static variables which peer access it enabled, or the number of
     // multiprocessors. When these change, it gets a fresh process.

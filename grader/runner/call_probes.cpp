@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace grading {
@@ -45,23 +44,19 @@ std::uint64_t ask_for_scratch(const char *function, std::vector<argument> argume
 bool reads_on(const std::string &array, const std::function<void()> &call)
 {
     require_simulator();
-    bool in_every_order = true, previous = options().random_schedule;
+    bool in_every_order = true;
     current_case().may_read_on = array;
     for (bool random : {false, true}) {
-        options().random_schedule = random;
+        const scoped_block_order order(random);
         bool read_on = false;
         try {
             call();
         } catch (const read_past_end &) {
             read_on = true;
             restart_workers(); // after a fault every call to this worker's device fails
-        } catch (...) {
-            options().random_schedule = previous;
-            throw;
         }
         in_every_order = in_every_order && read_on;
     }
-    options().random_schedule = previous;
     current_case().may_read_on.clear();
     return in_every_order;
 }

@@ -9,7 +9,6 @@
 #include "text/verdict.hpp"
 #include "text/words.hpp"
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>

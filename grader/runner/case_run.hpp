@@ -11,7 +11,7 @@
 
 namespace grading {
 
-enum class stream_work : std::uint8_t; // defined in grading.hpp
+enum class stream_work : std::uint8_t; // defined in api/call_options.hpp
 
 // Returns when the simulator runs streams' work: as the case or the run asks, and late in the
 // second of two equal calls.

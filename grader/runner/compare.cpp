@@ -11,11 +11,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <future>
-#include <limits>
 #include <optional>
 #include <string>
 #include <type_traits>

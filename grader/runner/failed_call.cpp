@@ -62,8 +62,8 @@ std::vector<int> to_blame(const std::vector<int> &calling, std::string_view sour
     return certain.size() == 1 ? certain : possible.empty() ? calling : possible;
 }
 
-} // namespace
-
+// Returns the lines, from 1, of a C++ source that call `name`, outside of comments; for
+// cudaLaunchKernel, lines with <<<. If the function `within` has some, only these.
 std::vector<int> lines_that_call(std::string_view name, std::string_view source,
                                  std::string_view within)
 {
@@ -80,6 +80,8 @@ std::vector<int> lines_that_call(std::string_view name, std::string_view source,
     }
     return inside.empty() ? all : inside;
 }
+
+} // namespace
 
 std::string sentence_of(const failed_call &f, std::string_view source, std::string_view within)
 {

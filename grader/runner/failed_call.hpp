@@ -19,11 +19,6 @@ struct failed_call {
     explicit operator bool() const { return !name.empty(); }
 };
 
-// Returns the lines, from 1, of a C++ source that call `name`, outside of comments; for
-// cudaLaunchKernel, lines with <<<. If the function `within` has some, only these.
-std::vector<int> lines_that_call(std::string_view name, std::string_view source,
-                                 std::string_view within = {});
-
 // "cudaMemcpy on line 12 failed with cudaErrorInvalidValue: its source is a null pointer."
 // `within`: the contract function that was called.
 std::string sentence_of(const failed_call &, std::string_view source, std::string_view within = {});

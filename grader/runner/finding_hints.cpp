@@ -33,11 +33,6 @@ bool past_end(const simulator_finding &f)
     return place_of(f) == location::just_past_end || place_of(f) == location::past_end;
 }
 
-bool has_own_hint(const simulator_finding &f)
-{
-    return grading::has_own_hint(f.array, in_shared(f));
-}
-
 // Returns the call's int or size_t argument of this name.
 std::uint64_t number_given(const std::vector<argument> &arguments, std::string_view name,
                            std::uint64_t otherwise)
@@ -68,7 +63,8 @@ bool index_is_not_thread_number(const simulator_finding &f, const std::vector<ar
 bool just_past_used_part(const simulator_finding &f)
 {
     const std::size_t in_use = current_case().past_the_end.in_use;
-    return in_use > 0 && has_own_hint(f) && place_of(f) == location::shared && f.distance == in_use;
+    return in_use > 0 && has_own_hint(f.array, in_shared(f)) && place_of(f) == location::shared &&
+           f.distance == in_use;
 }
 
 // True if one of the two accesses of a race is a read.
@@ -80,8 +76,9 @@ std::string scratch_hint(const simulator_finding &f, const std::vector<argument>
     if (verdict_of(f) != verdict::OUT_OF_BOUNDS ||
         (!past_end(f) && place_of(f) != location::across_end))
         return {};
-    const std::string otherwise =
-        has_own_hint(f) ? current_case().past_the_end.hint : "an index is too large here.";
+    const std::string otherwise = has_own_hint(f.array, in_shared(f))
+                                      ? current_case().past_the_end.hint
+                                      : "an index is too large here.";
     for (const argument &a : arguments)
         if (a.wire.scratch && is_in(f, a))
             return fmt::format("{}_scratch asked for {} bytes in this call: are they enough for "
@@ -278,7 +275,7 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
         if (place_of(f) == location::shared_below)
             return "An index is below 0 here: does it come of a signed char, of an int shifted to "
                    "the right, or of a difference?";
-        if (in_shared(f) && !has_own_hint(f))
+        if (in_shared(f) && !has_own_hint(f.array, true))
             return "How many elements has the array, and what is the largest index that a thread "
                    "computes for it, with all that is added to it, and in a loop's last turn?";
         if (place_of(f) == location::never_allocated)
@@ -286,7 +283,7 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
                    "or the offset and the numbers that it is made of. Which one is too large: a "
                    "count, a shift, a value that was never set?";
         const bool one_element = f.threads == 1 && place_of(f) == location::just_past_end;
-        const bool nothing_known = !one_element && !has_own_hint(f);
+        const bool nothing_known = !one_element && !has_own_hint(f.array, in_shared(f));
         if (nothing_known && index_is_not_thread_number(f, arguments))
             return fmt::format("Thread {} is none of those to spare at the end: how is the index "
                                "computed that it uses here, and is that index itself compared "

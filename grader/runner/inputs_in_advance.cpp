@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cmath>
 #include <condition_variable>
-#include <exception>
 #include <list>
 #include <mutex>
 #include <optional>

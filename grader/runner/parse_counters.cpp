@@ -252,7 +252,6 @@ void add_timeline(counted &c, const json &t)
                                        static_cast<double>(left_out) / static_cast<double>(kept));
     c.ticks = whole ? number(t, "ticks") : c.serial_ticks;
     c.copying_ticks = number(t, "copying");
-    c.hidden_ticks = whole ? number(t, "hidden") : 0;
     c.host_waits = number(t, "host_waits");
     c.idle_waits = number(t, "idle_waits");
     std::set<std::string> working;

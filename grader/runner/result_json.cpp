@@ -2,7 +2,6 @@
 #include "api/inputs.hpp"
 #include "case_record.hpp"
 #include "case_run.hpp"
-#include "replay.hpp"
 #include "text/version.hpp"
 
 #include <fmt/format.h>

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace grading {
@@ -56,5 +57,20 @@ inline run_options &options()
     static run_options o;
     return o;
 }
+
+// Chooses the order of blocks of later calls, until its end.
+class scoped_block_order {
+public:
+    explicit scoped_block_order(bool random)
+        : previous_(std::exchange(options().random_schedule, random))
+    {
+    }
+    ~scoped_block_order() { options().random_schedule = previous_; }
+    scoped_block_order(const scoped_block_order &) = delete;
+    scoped_block_order &operator=(const scoped_block_order &) = delete;
+
+private:
+    bool previous_;
+};
 
 } // namespace grading

@@ -366,4 +366,13 @@ void expect_changed_in_place(bool changed, std::string message, const std::strin
     end_case(verdict::NOT_WRITTEN, message, next);
 }
 
+void expect_changed_in_place(bool changed, const std::string &message,
+                             const std::string &stored_again, const std::string &otherwise)
+{
+    if (!changed && kernels_stored())
+        end_case(verdict::WRONG_ANSWER, message + ", though a kernel stored elements.",
+                 stored_again);
+    expect_changed_in_place(changed, message + ".", otherwise);
+}
+
 } // namespace grading

@@ -17,7 +17,6 @@
 #include <cstring>
 #include <iterator>
 #include <string_view>
-#include <utility>
 
 namespace grading {
 

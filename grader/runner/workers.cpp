@@ -41,11 +41,6 @@ struct processes {
 };
 processes of_run;
 
-bool succeeded(const answer &a)
-{
-    return a.how == worker_exit::answered && a.value.status == reply_status::done;
-}
-
 std::size_t physical_memory()
 {
     return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *

@@ -43,14 +43,6 @@ bool lies_in(std::span<std::byte> part, std::span<std::byte> whole)
     return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
 }
 
-void fill_words(std::byte *to, std::uint64_t bytes, std::uint32_t word)
-{
-    for_all(bytes / 4, [=](std::size_t i) {
-        std::memcpy(to + 4 * i, &word, 4);
-        return true;
-    });
-}
-
 bool holds_only(const std::byte *from, std::uint64_t bytes, std::uint32_t word)
 {
     for (std::uint64_t i = 0; i + 4 <= bytes; i += 4)
@@ -114,13 +106,7 @@ void benchmark_set::store_at(std::uint64_t at)
 
 void benchmark_set::fill_image()
 {
-    std::mt19937_64 random(unforeseen());
-    auto guard = [&](std::byte *to) {
-        for (std::uint64_t i = 0; i < guard_bytes; i += 8) {
-            std::uint64_t bits = random();
-            std::memcpy(to + i, &bits, 8);
-        }
-    };
+    std::uint64_t random = unforeseen();
     for (const argument &a : arguments_) {
         const argument_descriptor &s = a.wire;
         std::byte *to = in_.data() + s.input;
@@ -130,11 +116,11 @@ void benchmark_set::fill_image()
         }
         std::uint64_t each = s.bytes / parts_of(s);
         for (unsigned k = 0; k < parts_of(s); ++k, to += each + 2 * s.guard) {
-            guard(to);
-            guard(to + s.guard + each);
+            fill_bytes(to, s.guard, random);
+            fill_bytes(to + s.guard + each, s.guard, random);
             if (!s.output) copy_bytes(to + s.guard, data_of(a) + k * each, each);
             if (s.output && !poisoned(s.where)) // poison_outputs() does not reach it
-                fill_words(to + s.guard, each, poison_word(random()));
+                fill_words(to + s.guard, each, poison_word(splitmix64(random)));
         }
     }
 }

@@ -5,6 +5,7 @@
 #include "text/fnv1a.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cctype>

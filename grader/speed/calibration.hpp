@@ -6,8 +6,6 @@
 // it. The file says so in `kept`, which must follow from its figures: every reader decides anew.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <limits>
 #include <map>
 #include <string>

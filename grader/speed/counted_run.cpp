@@ -50,21 +50,6 @@ std::vector<counted> counters_of_submission()
     return all;
 }
 
-// Chooses the order of blocks of later calls, until its end.
-class scoped_block_order {
-public:
-    explicit scoped_block_order(bool random)
-        : previous_(std::exchange(options().random_schedule, random))
-    {
-    }
-    ~scoped_block_order() { options().random_schedule = previous_; }
-    scoped_block_order(const scoped_block_order &) = delete;
-    scoped_block_order &operator=(const scoped_block_order &) = delete;
-
-private:
-    bool previous_;
-};
-
 // Returns the same for blocks that take turns of varying lengths in another order. The default
 // order runs each block as far as it gets, so that the first one takes all the work of a queue
 // that an atomic counter distributes.

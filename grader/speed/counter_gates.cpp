@@ -181,18 +181,6 @@ counted_gate lanes_at_work(double pass)
         [](const counted &c) { return share_of(c.thread_instructions, c.warp_instructions); });
 }
 
-counted_gate copies_hidden(double pass)
-{
-    return at_least(
-        "copy time hidden behind kernels", {pass}, "%",
-        "While a kernel works on one piece, the next can be on its way in and the last on its "
-        "way out. Cut the work into pieces and let streams take turns; only pinned memory is "
-        "copied while the host goes on. ./workbook explain draws who waits for whom.",
-        [](const counted &c) {
-            return c.copying_ticks ? share_of(c.hidden_ticks, c.copying_ticks) : 1;
-        });
-}
-
 counted_gate makespan(const steps &limit)
 {
     counted_gate gate =

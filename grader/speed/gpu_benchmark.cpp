@@ -187,7 +187,6 @@ private:
     {
         if (sets_[0].uses_host_memory() && !is_released(options().simulator_lock)) {
             alone_.reset();
-            use_clock(options().clock_lock, clock_use::none); // nobody waits with a lock held
             prepare_s_ -= wait_for_simulator();
         }
         if (!alone_) prepare_s_ -= alone_.emplace().waited_s;

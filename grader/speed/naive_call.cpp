@@ -92,7 +92,6 @@ double naive_cost(const make_workload &make)
     constexpr int calls = 5; // the first warms up
     naive_call naive(make);
     double shortest = std::numeric_limits<double>::infinity();
-    use_clock(options().clock_lock, clock_use::none);
     wait_for_simulator(); // copies are what it is asked for
     {
         const alone_at_clock alone;

@@ -3,6 +3,7 @@
 
 #include "api/inputs.hpp"
 #include "calibration.hpp"
+#include "paired_benchmark.hpp"
 #include "runner/case_record.hpp"
 #include "runner/case_run.hpp"
 
@@ -20,8 +21,8 @@ std::string open_clock(const speed_gates &gates)
     asked.contract = options().contract;
     asked.case_name = current_case().name;
     asked.required = gates.speedup;
-    const bool by_copy = gates.copy.pass > 0 || gates.copy.good > 0 || gates.copy.excellent > 0;
-    asked.required_fraction = by_copy ? gates.copy.pass : gates.fma.pass; // as results state it
+    // As results state it.
+    asked.required_fraction = offers(gates.copy) ? gates.copy.pass : gates.fma.pass;
     for (auto step : {&steps::good, &steps::excellent})
         asked.offered += gates.copy.*step > 0 || gates.fma.*step > 0;
     const std::string path = calibration_file(options().gates_folder, asked.model);

@@ -4,7 +4,6 @@
 #include "statistics.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <optional>

@@ -47,6 +47,7 @@ public:
     virtual ~benchmark_device() = default;
     virtual bool has_library() const = 0;
     // Sends the inputs to fresh processes, warms them up, and chooses the number of calls per run.
+    // For a later step of a ladder only the submission's process is fresh: the others stay.
     virtual void prepare() = 0;
     // Changes the inputs of every implementation for the next runs, and poisons their outputs.
     virtual void next_round() = 0;

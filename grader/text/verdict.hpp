@@ -8,7 +8,6 @@
 #define GRADING_VERDICTS(X)                                                                        \
     X(PASS)                                                                                        \
     X(TOO_SLOW)                                                                                    \
-    X(INCONCLUSIVE)                                                                                \
     X(WRONG_ANSWER)                                                                                \
     X(NOT_WRITTEN)                                                                                 \
     X(PARTIALLY_WRITTEN)                                                                           \

@@ -127,7 +127,6 @@ std::byte *server::out(std::uint64_t at, std::uint64_t bytes) const
 void server::facts(const request &r, reply &a)
 {
     device_facts f;
-    f.simulated = simulator_begin != nullptr;
     cudaError_t e = cudaGetDeviceCount(&f.devices);
     cudaDeviceProp p{};
     if (e == cudaSuccess) e = cudaGetDeviceProperties(&p, 0);
@@ -139,7 +138,6 @@ void server::facts(const request &r, reply &a)
         e = cudaDeviceSynchronize();
     }
     f.present = e == cudaSuccess;
-    f.error = e;
     copy_text(f.error_text, cudaGetErrorString(e));
     copy_text(f.name, p.name);
     f.major = p.major;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <random>
 #include <span>
 #include <vector>
@@ -132,12 +131,6 @@ private:
 
 } // namespace
 
-make_workload scaling_rows()
-{
-    return [](std::mt19937_64 &random) { return std::make_unique<scaling>(random); };
-}
+make_workload scaling_rows() { return workload_of<scaling>(); }
 
-make_workload sums_at(sum_of what, int offset)
-{
-    return [=](std::mt19937_64 &random) { return std::make_unique<summing>(random, what, offset); };
-}
+make_workload sums_at(sum_of what, int offset) { return workload_of<summing>(what, offset); }

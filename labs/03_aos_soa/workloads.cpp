@@ -4,7 +4,6 @@
 #include "oracle.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -340,10 +339,7 @@ make_workload particles_in(layout form, task what)
     };
 }
 
-make_workload matrix_for(transposition what)
-{
-    return [=](std::mt19937_64 &random) { return std::make_unique<transposing>(random, what); };
-}
+make_workload matrix_for(transposition what) { return workload_of<transposing>(what); }
 
 // 1024 threads with eight particles each have two blocks here, the second half full.
 constexpr double min_share = 1.25;

@@ -7,8 +7,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
-#include <memory>
 #include <random>
 #include <span>
 #include <string>
@@ -187,10 +185,7 @@ private:
 
 } // namespace
 
-make_workload product_of(task what)
-{
-    return [=](std::mt19937_64 &random) { return std::make_unique<multiplying>(random, what); };
-}
+make_workload product_of(task what) { return workload_of<multiplying>(what); }
 
 double multiply_adds(task what)
 {

@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <numeric>
 #include <random>
 #include <span>
@@ -297,10 +296,7 @@ private:
 
 } // namespace
 
-make_workload large_image(enum function what)
-{
-    return [=](std::mt19937_64 &random) { return std::make_unique<filtering>(random, what); };
-}
+make_workload large_image(enum function what) { return workload_of<filtering>(what); }
 
 static std::size_t raced_samples() { return simulated() ? 4001 : 10000019; }
 
@@ -340,10 +336,7 @@ private:
 
 } // namespace
 
-make_workload many_samples()
-{
-    return [](std::mt19937_64 &random) { return std::make_unique<sampling>(random); };
-}
+make_workload many_samples() { return workload_of<sampling>(); }
 
 static auto pixels_of(enum function what)
 {

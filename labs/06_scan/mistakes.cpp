@@ -67,27 +67,10 @@ template <class T> parts<T> cut(const std::vector<T> &in, bool exclusive, const 
     return p;
 }
 
-template <class T> std::vector<T> inclusive(const std::vector<T> &in)
-{
-    return right_sums(in, false);
-}
-
 template <class T> std::vector<T> one_later(std::vector<T> sums)
 {
     sums.insert(sums.begin(), T(0));
     sums.pop_back();
-    return sums;
-}
-
-// Running sums of `x`, each without its own.
-template <class T> std::vector<T> sums_before(const std::vector<T> &x)
-{
-    std::vector<T> sums;
-    T sum(0);
-    for (T y : x) {
-        sums.push_back(sum);
-        sum = added(sum, y);
-    }
     return sums;
 }
 
@@ -147,11 +130,11 @@ wrong_before_parts(const std::vector<T> &in, bool exclusive, const std::vector<T
             " elements got their own sum as well as the sum before them.",
         "The sum before " + part + " k is the scan of the sums up to that of " + part +
             " k - 1, and does not include its own.");
-    add(p.before == sums_before(p.first),
+    add(p.before == right_sums(p.first, true),
         "Before every " + each + " elements only the first element of each earlier " + part +
             " was added.",
         "Which thread has the sum of all " + each + "? The first one has only its own element.");
-    add(p.before == sums_before(p.last),
+    add(p.before == right_sums(p.last, true),
         "Before every " + each + " elements only the last element of each earlier " + part +
             " was added.",
         "Let the last thread pass on its sum, not its element.");
@@ -184,7 +167,7 @@ template <class T> std::vector<misconception<T>> windows(const std::vector<T> &i
     std::vector<misconception<T>> known;
     for (std::size_t width = 2; width <= 1024 && width < in.size(); width *= 2) {
         auto sums = [&in, exclusive, width] {
-            const std::vector<T> up_to = inclusive(in);
+            const std::vector<T> up_to = right_sums(in, false);
             std::vector<T> out = up_to;
             for (std::size_t i = width; i < in.size(); ++i)
                 out[i] = less(up_to[i], up_to[i - width]);
@@ -203,7 +186,7 @@ template <class T> std::vector<misconception<T>> windows(const std::vector<T> &i
 template <class T> std::vector<T> from_the_end(std::vector<T> in)
 {
     std::reverse(in.begin(), in.end());
-    std::vector<T> sums = inclusive(in);
+    std::vector<T> sums = right_sums(in, false);
     std::reverse(sums.begin(), sums.end());
     return sums;
 }
@@ -217,7 +200,7 @@ std::vector<T> in_parts(const std::vector<T> &in, std::size_t part, bool and_the
     for (std::size_t first = 0; first < in.size(); first += part) {
         auto from = in.begin() + std::ptrdiff_t(first);
         auto to = in.begin() + std::ptrdiff_t(std::min(first + part, in.size()));
-        std::vector<T> sums = inclusive(std::vector<T>(from, to));
+        std::vector<T> sums = right_sums(std::vector<T>(from, to), false);
         T added = and_the_last && !before.empty() ? before.back() : T(0);
         for (T x : sums) out.push_back(added + x);
         before = std::move(sums);

@@ -1,7 +1,6 @@
 // Makes the arrays that the speed cases of lab 06 scan, checks the sums, and states the gates.
 #include "workloads.hpp"
 
-#include "grader/counted.hpp"
 #include "grader/grading.hpp"
 #include "lab.hpp"
 
@@ -51,7 +50,7 @@ namespace {
 
 template <class T, class F> class scanning : public workload {
 public:
-    scanning(std::mt19937_64 &random, const char *function, std::size_t n, bool exclusive)
+    scanning(std::mt19937_64 &random, const char *function, std::size_t n, bool exclusive = false)
         : function_(function), exclusive_(exclusive), in_(n), out_(n)
     {
         fill<T>(in_, random);
@@ -93,14 +92,8 @@ private:
 
 } // namespace
 
-template <class T, class F>
-static make_workload scan_by(F &, const char *function, int n, bool exclusive = false)
-{
-    return [=](std::mt19937_64 &random) {
-        return std::make_unique<scanning<T, F>>(random, function, std::size_t(n), exclusive);
-    };
-}
-#define SCAN_BY(T, function, ...) scan_by<T>(function, #function, __VA_ARGS__)
+#define SCAN_BY(T, function, ...)                                                                  \
+    workload_of<scanning<T, decltype(function)>>(#function, __VA_ARGS__)
 
 make_workload scan_block() { return SCAN_BY(int, scan_block_exclusive, elements_of_block, true); }
 make_workload scan_ints(int n) { return SCAN_BY(int, scan_inclusive, n); }

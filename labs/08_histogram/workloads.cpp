@@ -7,7 +7,6 @@
 #include <climits>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <mutex>
 #include <numeric>
 #include <random>
@@ -324,30 +323,19 @@ private:
 
 } // namespace
 
-make_workload add_ints(std::size_t n)
-{
-    return [=](std::mt19937_64 &random) { return std::make_unique<adding>(random, n); };
-}
+make_workload add_ints(std::size_t n) { return workload_of<adding>(n); }
 
 make_workload count_bytes(spread how, std::size_t n)
 {
-    return [=](std::mt19937_64 &random) {
-        return std::make_unique<counting_bytes>(random, how, 0, n);
-    };
+    return workload_of<counting_bytes>(how, 0, n);
 }
 
 make_workload count_pixels()
 {
-    return [](std::mt19937_64 &random) {
-        return std::make_unique<counting_bytes>(random, spread::image, timed_tile,
-                                                pixels_to_count());
-    };
+    return workload_of<counting_bytes>(spread::image, timed_tile, pixels_to_count());
 }
 
-make_workload count_floats()
-{
-    return [](std::mt19937_64 &random) { return std::make_unique<counting_floats>(random); };
-}
+make_workload count_floats() { return workload_of<counting_floats>(); }
 
 std::size_t for_naive(std::size_t n) { return simulated() ? n : n / 16; }
 

@@ -4,9 +4,7 @@
 #include "mistakes.hpp"
 
 #include <cstddef>
-#include <memory>
 #include <random>
-#include <span>
 
 // skewed: nine of ten bytes are the same; image: the picture over and over.
 enum class spread { uniform, skewed, one_bin, image };

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -140,10 +139,7 @@ private:
 
 } // namespace
 
-make_workload sort_keys(sort_function f, order o, int n)
-{
-    return [=](std::mt19937_64 &random) { return std::make_unique<sorting>(random, f, o, n); };
-}
+make_workload sort_keys(sort_function f, order o, int n) { return workload_of<sorting>(f, o, n); }
 
 counted_gate launches_by_the_host()
 {

@@ -1,6 +1,5 @@
 // Makes the inputs and workloads of lab 10: keys and numbers to sort.
 #include "workloads.hpp"
-#include "grader/counted.hpp"
 #include "lab.hpp"
 
 #include <algorithm>

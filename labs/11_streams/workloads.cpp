@@ -5,8 +5,6 @@
 #include "oracle.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <memory>
 #include <random>
 #include <span>
 #include <string>
@@ -187,20 +185,11 @@ private:
 
 } // namespace
 
-make_workload add_pieces(int rounds)
-{
-    return [=](std::mt19937_64 &random) { return std::make_unique<adding>(random, rounds); };
-}
+make_workload add_pieces(int rounds) { return workload_of<adding>(rounds); }
 
-make_workload merge_batch()
-{
-    return [](std::mt19937_64 &random) { return std::make_unique<merging>(random); };
-}
+make_workload merge_batch() { return workload_of<merging>(); }
 
-make_workload compute_branches()
-{
-    return [](std::mt19937_64 &random) { return std::make_unique<branching>(random); };
-}
+make_workload compute_branches() { return workload_of<branching>(); }
 
 double merged_bytes() { return double(merged_width()) * merged_height() * merged_count; }
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <utility>
 
 using namespace grading;
 using doubles = std::vector<double>;

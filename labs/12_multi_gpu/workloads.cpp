@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <random>
 #include <span>
 #include <vector>
@@ -134,20 +133,11 @@ private:
 
 } // namespace
 
-make_workload broadcast_buffers()
-{
-    return [](std::mt19937_64 &random) { return std::make_unique<broadcasting>(random); };
-}
+make_workload broadcast_buffers() { return workload_of<broadcasting>(); }
 
-make_workload reduce_buffers()
-{
-    return [](std::mt19937_64 &random) { return std::make_unique<reducing>(random); };
-}
+make_workload reduce_buffers() { return workload_of<reducing>(); }
 
-make_workload merge_batches()
-{
-    return [](std::mt19937_64 &random) { return std::make_unique<merging>(random); };
-}
+make_workload merge_batches() { return workload_of<merging>(); }
 
 // The gates that the simulator counts, with four members.
 

@@ -3,8 +3,6 @@
 
 #include "lab.hpp"
 
-#include <algorithm>
-#include <memory>
 #include <random>
 #include <span>
 
@@ -96,17 +94,8 @@ private:
 
 } // namespace
 
-make_workload upload_floats()
-{
-    return [](std::mt19937_64 &random) { return std::make_unique<uploading>(random); };
-}
+make_workload upload_floats() { return workload_of<uploading>(); }
 
-make_workload sum_floats(int passes)
-{
-    return [=](std::mt19937_64 &random) { return std::make_unique<summing>(random, passes); };
-}
+make_workload sum_floats(int passes) { return workload_of<summing>(passes); }
 
-make_workload scale_floats(int rounds)
-{
-    return [=](std::mt19937_64 &random) { return std::make_unique<scaling>(random, rounds); };
-}
+make_workload scale_floats(int rounds) { return workload_of<scaling>(rounds); }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <numeric>
 #include <random>
 #include <span>
@@ -132,10 +131,7 @@ private:
 
 } // namespace
 
-make_workload solve_system(solver which)
-{
-    return [=](std::mt19937_64 &random) { return std::make_unique<solving>(random, which); };
-}
+make_workload solve_system(solver which) { return workload_of<solving>(which); }
 
 double multiplications(double n) { return n * n * n / 3; }
 

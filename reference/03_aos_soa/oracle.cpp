@@ -29,20 +29,12 @@ std::vector<double> distances(const std::vector<float> &aos, float3 centre)
 
 std::vector<float> to_soa(const std::vector<float> &aos)
 {
-    std::size_t n = aos.size() / fields;
-    std::vector<float> soa(aos.size());
-    for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t f = 0; f < fields; ++f) soa[n * f + i] = aos[fields * i + f];
-    return soa;
+    return transpose(aos, int(aos.size()) / fields, fields);
 }
 
 std::vector<float> to_aos(const std::vector<float> &soa)
 {
-    std::size_t n = soa.size() / fields;
-    std::vector<float> aos(soa.size());
-    for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t f = 0; f < fields; ++f) aos[fields * i + f] = soa[n * f + i];
-    return aos;
+    return transpose(soa, fields, int(soa.size()) / fields);
 }
 
 std::vector<float> transpose(const std::vector<float> &in, int rows, int cols)

@@ -1,7 +1,6 @@
 // The right results of lab 15, one number after the other.
 #include "oracle.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <utility>
@@ -12,10 +11,7 @@ std::vector<double> eliminate(std::vector<double> a, int order, way how)
 {
     const auto n = static_cast<std::size_t>(order), row = n + 1;
     const std::size_t end = how == way::right_side_left_out ? n : row; // of what is worked on
-    auto magnitude = [&](std::size_t i, std::size_t k) {
-        const double x = a[i * row + k];
-        return how == way::by_value ? std::max(x, 0.0) : std::abs(x);
-    };
+    auto magnitude = [&](std::size_t i, std::size_t k) { return std::abs(a[i * row + k]); };
     for (std::size_t k = 0; k < n; ++k) {
         std::size_t pivot = how == way::any_row ? 0 : k;
         for (std::size_t i = pivot + 1; i < n && how != way::no_pivoting; ++i)

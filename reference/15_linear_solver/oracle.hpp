@@ -7,11 +7,10 @@
 namespace oracle {
 
 // How a system is solved: `right` is elimination with partial pivoting. `no_pivoting` leaves the
-// rows where they are; `by_value` takes the largest number by value, and none that is not above 0;
-// `any_row` looks in all rows, also in those that had their pivots; `right_side_left_out` exchanges
-// and subtracts only left of the right-hand side; `not_substituted` computes each unknown as if all
-// others were 0.
-enum class way { right, no_pivoting, by_value, any_row, right_side_left_out, not_substituted };
+// rows where they are; `any_row` looks in all rows, also in those that had their pivots;
+// `right_side_left_out` exchanges and subtracts only left of the right-hand side; `not_substituted`
+// computes each unknown as if all others were 0.
+enum class way { right, no_pivoting, any_row, right_side_left_out, not_substituted };
 // n numbers; empty where the system is singular.
 std::vector<double> eliminate(std::vector<double> augmented, int n, way = way::right);
 

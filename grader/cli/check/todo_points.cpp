@@ -13,7 +13,6 @@
 #include <array>
 #include <filesystem>
 #include <set>
-#include <system_error>
 #include <utility>
 
 namespace cli {

@@ -21,7 +21,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <functional>
 #include <initializer_list>
 #include <map>
 #include <mutex>

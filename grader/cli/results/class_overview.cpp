@@ -4,7 +4,6 @@
 #include "cli/support/strings.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <functional>
 #include <map>
 #include <set>

@@ -19,7 +19,6 @@
 #include <filesystem>
 #include <sstream>
 #include <string_view>
-#include <utility>
 
 namespace cli {
 

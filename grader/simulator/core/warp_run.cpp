@@ -36,14 +36,12 @@ void branch(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
     context &c = g.ctx;
     path &n = w.paths[p];
     lane_mask taken = guarded(c, i, n.mask), rest = n.mask & ~taken;
-    if (c.count) ++c.counted[i.statement].branches;
     n.last_branch = i.statement + 1;
     if (rest == 0) {
         n.block = b.target;
     } else if (taken == 0) {
         n.block = b.next;
     } else {
-        if (c.count) ++c.counted[i.statement].divergent_branches;
         lane_group groups[2] = {{b.next, rest}, {b.target, taken}};
         if (g.shuffled && g.random() % 2 == 0) std::swap(groups[0], groups[1]);
         diverge(w, p, b.reconvergence_block, groups, 2);
@@ -55,7 +53,6 @@ void branch_table(grid &g, warp &w, int p, const basic_block &b, const instructi
     const std::uint32_t *index = baseline::lanes_of<std::uint32_t>(g.ctx, i.a);
     std::vector<lane_group> groups;
     lane_mask mask = w.paths[p].mask;
-    if (g.ctx.count) ++g.ctx.counted[i.statement].branches;
     for (lane_mask m = mask; m != 0; m &= m - 1) {
         int lane = __builtin_ctz(m);
         if (index[lane] >= b.targets.size())
@@ -73,7 +70,6 @@ void branch_table(grid &g, warp &w, int p, const basic_block &b, const instructi
         w.paths[p].block = groups[0].block;
         return;
     }
-    if (g.ctx.count) ++g.ctx.counted[i.statement].divergent_branches;
     diverge(w, p, b.reconvergence_block, groups.data(), groups.size());
 }
 

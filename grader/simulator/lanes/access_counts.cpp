@@ -271,7 +271,6 @@ static void add_shared(shared_counts &a, lane_mask mask, u32 wavefronts, u32 ide
     a.lanes += static_cast<u32>(__builtin_popcount(mask));
     a.wavefronts += wavefronts;
     a.ideal_wavefronts += ideal;
-    if (wavefronts > ideal * a.worst_way) a.worst_way = (wavefronts + ideal - 1) / ideal;
 }
 
 void count_shared(context &c, const instruction &i, lane_mask mask, const u64 *address,

@@ -72,8 +72,7 @@ object to_json(const shared_counts &s)
         .add("requests", s.requests)
         .add("wavefronts", s.wavefronts)
         .add("ideal_wavefronts", s.ideal_wavefronts)
-        .add("lanes", s.lanes)
-        .add("worst_way", s.worst_way);
+        .add("lanes", s.lanes);
 }
 
 // All but the accesses, in the order of the JSON text.
@@ -90,8 +89,6 @@ constexpr std::pair<const char *, std::uint64_t site_counts::*> site_numbers[] =
     {"texture_bytes", &site_counts::texture_bytes},
     {"texture_sectors", &site_counts::texture_sectors},
     {"printed_bytes", &site_counts::printed_bytes},
-    {"branches", &site_counts::branches},
-    {"divergent_branches", &site_counts::divergent_branches},
     {"barriers", &site_counts::barriers},
     {"multiplications", &site_counts::multiplications},
     {"divisions", &site_counts::divisions},
@@ -149,7 +146,6 @@ object to_json(const kernel_counts &k)
         }
         sites.push_back(site);
     }
-    object total;
     return object()
         .add("kernel", k.kernel)
         .add("launches", k.launches)
@@ -165,7 +161,6 @@ object to_json(const kernel_counts &k)
         .add("managed_pages", k.managed_pages)
         .add("managed_sectors", k.managed_sectors)
         .add_list("multiplications_of", k.multiplications_of)
-        .add("total", add_counts(total, k.total))
         .add("sites", sites);
 }
 
@@ -246,7 +241,6 @@ shared_counts &shared_counts::operator+=(const shared_counts &o)
     wavefronts += o.wavefronts;
     ideal_wavefronts += o.ideal_wavefronts;
     lanes += o.lanes;
-    worst_way = std::max(worst_way, o.worst_way);
     return *this;
 }
 
@@ -314,7 +308,6 @@ std::string counters::json(std::uint64_t existing_handles) const
                               .add("device_to_device", transfers.device_to_device)
                               .add("in_pieces", transfers.in_pieces)
                               .add("memset", transfers.memset)
-                              .add("peer_to_peer", transfers.peer_to_peer)
                               .add("staged", transfers.staged)
                               .add_list("sent", transfers.sent)
                               .add_list("uploaded", transfers.uploaded)

@@ -20,8 +20,6 @@ struct access_counts {
 
 struct shared_counts {
     std::uint64_t requests = 0, wavefronts = 0, ideal_wavefronts = 0, lanes = 0;
-    // N of the worst N-way bank conflict: wavefronts / ideal, rounded up.
-    std::uint32_t worst_way = 0;
     shared_counts &operator+=(const shared_counts &);
 };
 
@@ -57,7 +55,7 @@ struct site_counts { // counts for one source line of one kernel
     std::uint64_t texture_bytes = 0;   // bytes read by the lanes of those fetches
     std::uint64_t texture_sectors = 0; // distinct per fetch
     std::uint64_t printed_bytes = 0;   // bytes of printf output
-    std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
+    std::uint64_t barriers = 0;
     std::uint64_t multiplications = 0;   // per lane: f32 and f64, including fused multiply-adds
     std::uint64_t divisions = 0;         // per lane: f32 and f64, exact or approximate
     std::uint64_t double_operations = 0; // per lane: f64 arithmetic
@@ -99,9 +97,8 @@ struct kernel_counts {
 
 struct transfer_counts { // copies outside kernels, in bytes
     std::uint64_t host_to_device = 0, device_to_host = 0, device_to_device = 0, memset = 0;
-    std::uint64_t in_pieces = 0;    // part of device_to_device: rows shorter than 128 bytes
-    std::uint64_t peer_to_peer = 0; // between devices
-    std::uint64_t staged = 0;       // part of peer_to_peer: staged on the host, no peer access
+    std::uint64_t in_pieces = 0; // part of device_to_device: rows shorter than 128 bytes
+    std::uint64_t staged = 0;    // between devices by way of the host, without peer access
     // Per device: bytes sent to others by copies and by kernel accesses to peer memory, the latter
     // as distinct sectors per launch.
     std::array<std::uint64_t, 16> sent{};

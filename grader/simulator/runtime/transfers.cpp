@@ -52,17 +52,18 @@ void count(const side &to, const side &from, std::uint64_t bytes, std::uint64_t 
     ++t.commands;
     if (to.managed || from.managed) t.managed_copies += bytes;
     if (way == copy_way::on_host) return;
-    (way == copy_way::between_devices ? t.peer_to_peer
-     : way == copy_way::to_host       ? t.device_to_host
-     : way == copy_way::to_device     ? t.host_to_device
-                                      : t.device_to_device) += bytes;
+    if (way == copy_way::between_devices) {
+        if (!copies_directly(from.device, to.device)) t.staged += bytes;
+        t.sent[static_cast<std::size_t>(from.device)] += bytes;
+        return;
+    }
+    (way == copy_way::to_host     ? t.device_to_host
+     : way == copy_way::to_device ? t.host_to_device
+                                  : t.device_to_device) += bytes;
     if (way == copy_way::inside_device && row < short_row_bytes) t.in_pieces += bytes;
     if (from.pageable && way == copy_way::to_device) t.from_pageable += bytes;
     if (to.pageable && way == copy_way::to_host) t.to_pageable += bytes;
     if (way == copy_way::to_device) t.uploaded[static_cast<std::size_t>(to.device)] += bytes;
-    if (way != copy_way::between_devices) return;
-    if (!copies_directly(from.device, to.device)) t.staged += bytes;
-    t.sent[static_cast<std::size_t>(from.device)] += bytes;
 }
 
 // Finds both sides or reports the error.

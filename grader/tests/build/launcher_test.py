@@ -362,7 +362,8 @@ class this_machine(on_a_machine):
         here.run()
         runs = 1
         for name in ("labs/02_coalescing/held_back.cpp", "labs/02_coalescing/mistakes.cpp", "labs/02_coalescing/workloads.cpp",
-                     "labs/02_coalescing/quizzes.cpp", "reference/02_coalescing/oracle_test.cpp"):
+                     "labs/02_coalescing/quizzes.cpp", "reference/02_coalescing/oracle_test.cpp",
+                     "grader/tests/workloads/02_coalescing_test.cpp"):
             source = here.top / name
             source.parent.mkdir(parents=True, exist_ok=True)
             for change, more in (source.touch, 1), (None, 0), (source.unlink, 1), (None, 0):

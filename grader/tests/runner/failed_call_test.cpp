@@ -16,14 +16,17 @@ TEST_CASE("calls are found by name, outside of comments and longer names")
                          "    cudaMemcpy */ cudaMemcpy (a, b);\n"
                          "    my_cudaMemcpy(\"// \\\" /*\"); kernel<<<1, 1>>>();\n"
                          "}\n";
-    CHECK(lines_that_call("cudaMemcpy", source) == std::vector{4, 5});
-    CHECK(lines_that_call("cudaMemcpyAsync", source) == std::vector{3});
-    CHECK(lines_that_call("cudaLaunchKernel", source) == std::vector{6});
-    CHECK(lines_that_call("cudaFree", source).empty());
+    auto said = [](const char *name, std::string_view in, std::string_view within = {}) {
+        return sentence_of({name, "e", ""}, in, within);
+    };
+    CHECK(said("cudaMemcpy", source) == "cudaMemcpy (on one of the lines 4, 5) failed with e.");
+    CHECK(said("cudaMemcpyAsync", source) == "cudaMemcpyAsync on line 3 failed with e.");
+    CHECK(said("cudaLaunchKernel", source) == "a kernel's launch on line 6 failed with e.");
+    CHECK(said("cudaFree", source) == "cudaFree failed with e.");
 
     const std::string two = std::string(source) + "void g()\n{\n    cudaMemcpy(a);\n}\n";
-    CHECK(lines_that_call("cudaMemcpy", two, "g") == std::vector{10});
-    CHECK(lines_that_call("cudaMemcpyAsync", two, "g") == std::vector{3});
+    CHECK(said("cudaMemcpy", two, "g") == "cudaMemcpy on line 10 failed with e.");
+    CHECK(said("cudaMemcpyAsync", two, "g") == "cudaMemcpyAsync on line 3 failed with e.");
 }
 
 TEST_CASE("a failed call is a sentence, with its line where that is known")

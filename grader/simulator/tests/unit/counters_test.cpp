@@ -58,8 +58,6 @@ TEST_CASE("coalesced loads and stores move four sectors per request")
     CHECK(k.total.global_store.sectors == n / 8);
     CHECK(k.sectors_read == 2 * n / 8);
     CHECK(k.sectors_written == n / 8);
-    CHECK(k.total.branches == n / 32);
-    CHECK(k.total.divergent_branches == 0);
     CHECK(k.total.thread_instructions == 32 * k.total.warp_instructions);
     CHECK(k.sites.size() >= 2);
     CHECK(k.sites.begin()->first.first == "kernels.cu");
@@ -90,7 +88,6 @@ TEST_CASE("an offset costs a fifth sector, and a partial warp is counted by its 
     CHECK(counted().total.global_load.lanes == 18);
     CHECK(counted().total.global_load.sectors == 4);
     CHECK(counted().total.global_load.ideal_sectors == 4);
-    CHECK(counted().total.divergent_branches == 1);
     CHECK(counted().sectors_read == 2);
 }
 
@@ -134,7 +131,6 @@ TEST_CASE("bank conflicts of four bytes per lane")
     CHECK(shared_pattern(132, 1, false).wavefronts == 1);
     CHECK(shared_pattern(0, 1, false).wavefronts == 1); // all lanes share one word
     CHECK(shared_pattern(128, 1, true, 20).wavefronts == 20);
-    CHECK(shared_pattern(128, 1, true).worst_way == 32);
     CHECK(shared_pattern(4, 1, true).ideal_wavefronts == 1);
 }
 
@@ -155,7 +151,6 @@ TEST_CASE("a tile read by columns, with and without padding")
     buffer<float> out(std::size_t(1024));
     run(kernels(), "transpose_tile", {1, 1, 1}, {32, 32, 1}, 0, out, 32);
     CHECK(counted().total.shared_load.wavefronts == 32 * 32);
-    CHECK(counted().total.shared_load.worst_way == 32);
     CHECK(counted().total.shared_store.wavefronts == 32);
     run(kernels(), "transpose_tile", {1, 1, 1}, {32, 32, 1}, 0, out, 33);
     CHECK(counted().total.shared_load.wavefronts == 32);
