@@ -34,6 +34,7 @@ RATE = re.compile(rf"\b(?!(?:as|before|behind|by|for|from|in|of|on|or|per|than|t
 RATE_IN_STEM = re.compile(rf"_an?_(?:{UNIT})$")
 GATE_NAME = re.compile(r'\b(?:at_most|at_least)\(\s*(?:fmt::format\(\s*)?"([^"]*)"')
 MAX_TODOS, MAX_TODO_LINES = 12, 3
+VERDICTS_PAGE = TOP / "handouts/verdicts.md"
 NOTE_TO_WRITER = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
 
 problems = []
@@ -72,7 +73,7 @@ def check_rows(rows):
             if folder.name not in labs:
                 problem(folder, "has no row in meson.build; add one or remove the folder")
     for handout in sorted((TOP / "handouts").glob("*.md")):
-        if handout.stem not in labs:
+        if handout.stem not in labs and handout != VERDICTS_PAGE:
             problem(handout, "belongs to no lab that meson.build lists")
 
 
@@ -366,6 +367,15 @@ def check_folders():
                 problem(folder, "depends on itself through other folders")
 
 
+def check_verdicts():
+    """The students' page explains each verdict once, and no other."""
+    named = re.findall(r"\bX\(([A-Z_]+)\)", (TOP / "grader/text/verdict.hpp").read_text(encoding="utf-8"))
+    explained = re.findall(r"^\| `([A-Z_]+)` \|", VERDICTS_PAGE.read_text(encoding="utf-8"), re.M)
+    if sorted(named) != sorted(explained):
+        differing = sorted(set(explained) ^ set(named)) or "one twice"
+        problem(VERDICTS_PAGE, f"explains {differing}, unlike grader/text/verdict.hpp")
+
+
 def check_openings(path, lines):
     for number, line in enumerate(lines, 1):
         if OPENING.match(line):
@@ -401,6 +411,7 @@ def main():
         for row in sys.argv[2:]:
             check_steps(row.partition(":")[0])
         check_version()
+        check_verdicts()
         check_handouts()
         check_folders()
     for text in problems:

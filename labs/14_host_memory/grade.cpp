@@ -56,20 +56,25 @@ static double measured_ms(floats &source, int repeats)
         "yardstick_upload_ms", pinned(source), dst, source.size(), repeats);
 }
 
-// On the simulator all copies of a size take equally long. A GPU is measured before and after.
+// On the simulator all copies of a size take equally long. A GPU is measured before and after, and
+// again if the times differ, since other processes use the link, too.
 static void try_timing(std::size_t n, int repeats)
 {
     floats source = random_floats(n);
-    const double before = measured_ms(source, repeats);
     output<float> dst(n);
-    results_are_copied();
-    const double got = CALL(time_copy_ms, pinned(source), dst, n, repeats);
-    expect_equal(dst, source);
-    const double after = simulated() ? before : measured_ms(source, repeats);
-    const double slack = simulated() ? 1.001 : 2;
-    const double least = std::min(before, after) / slack, most = std::max(before, after) * slack;
+    double before = 0, got = 0;
+    bool equal = false;
+    for (int tries = simulated() ? 1 : 5; tries > 0 && !equal; --tries) {
+        before = measured_ms(source, repeats);
+        results_are_copied();
+        got = CALL(time_copy_ms, pinned(source), dst, n, repeats);
+        expect_equal(dst, source);
+        const double after = simulated() ? before : measured_ms(source, repeats);
+        const double slack = simulated() ? 1.001 : 2;
+        equal = got >= std::min(before, after) / slack && got <= std::max(before, after) * slack;
+    }
     const std::string cause = why_mistimed(got, before, repeats);
-    expect(got >= least && got <= most, verdict::WRONG_ANSWER,
+    expect(equal, verdict::WRONG_ANSWER,
            "time_copy_ms returned " + show_element(got) + " ms for a copy of " +
                std::to_string(4 * n) + " bytes, and by the grader's events one takes " +
                show_element(before) + " ms." + (cause.empty() ? "" : " " + cause),

@@ -17,6 +17,7 @@ FILES = {
     "reference/01_add/oracle.hpp": "// The right results, declared.\n",
     "reference/01_add/oracle.cpp": "// The right results, computed.\n",
     "handouts/01_add.md": "# Adding\n",
+    "handouts/verdicts.md": "# Verdicts\n\n| `PASS` | right |\n| `WRONG_ANSWER` | wrong |\n| `RACE` | unordered |\n",
     "solutions/01_add/solution.cu": "// It is the solution.\n",
     "solutions/01_add/filled.cu": "// The stub with lines added.\n",
     "solutions/01_add/1_two.cu": "// Adds two each time. Unchanged: clear.\n" + KERNEL % 2 + ADD,
@@ -52,6 +53,13 @@ class layout_of_labs(in_a_folder):
         *lines, last = checked.stdout.splitlines()
         self.assertEqual(last, f"{0 if lines else 1} passed, {len(lines)} failed")
         return lines
+
+    def test_each_verdict_is_explained_and_no_other(self):
+        self.change("handouts/verdicts.md", "| `RACE` | unordered |\n", "| `RACED` | unordered |\n")
+        self.assertEqual(self.problems(),
+                         ["handouts/verdicts.md: explains ['RACE', 'RACED'], unlike grader/text/verdict.hpp"])
+        self.put("handouts/verdicts.md", FILES["handouts/verdicts.md"] * 2)
+        self.assertEqual(self.problems(), ["handouts/verdicts.md: explains one twice, unlike grader/text/verdict.hpp"])
 
     def test_a_lab_that_git_does_not_know_yet_is_checked(self):
         self.assertEqual(self.problems(), [])
