@@ -25,10 +25,16 @@ namespace fs = std::filesystem;
 namespace {
 
 // Staff-only files outside solutions/: counters measured on solutions, maintainers' documents, and
-// a program that answers a stub (quicksort.cu).
-const std::set<std::string> staff_files = {"CONTRIBUTING.md", "grader/tests/sectors.py",
+// programs that answer a stub.
+const std::set<std::string> staff_files = {"CONTRIBUTING.md",
+                                           "grader/tests/sectors.py",
                                            "grader/tests/threats.csv",
-                                           "grader/simulator/tests/programs/quicksort.cu"};
+                                           "grader/simulator/tests/programs/quicksort.cu",
+                                           "data/measured/programs/01_memory_spaces.cu",
+                                           "data/measured/programs/03_aos_soa.cu",
+                                           "data/measured/programs/05_convolution.cu",
+                                           "data/measured/programs/11_streams.cu",
+                                           "data/measured/programs/14_host_memory.cu"};
 const std::set<std::string> staff_names = {"sectors.csv", "library.cu"}; // library.cu is an answer
 const std::set<std::string> staff_folders = {"solutions", ".ci", "ci"};
 const std::string folder_of_verdicts = "grader/tests/verdicts/"; // the staff submissions' verdicts
