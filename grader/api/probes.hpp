@@ -79,7 +79,8 @@ inline constexpr const char *does_a_kernel_write =
 // is the hint unless counters show that kernels ran and stored nothing.
 void expect_changed_in_place(bool changed, std::string message,
                              const std::string &otherwise = does_a_kernel_write);
-// The same with the hint `stored_again` if kernels stored anything; `message` lacks its full stop.
+// If kernels stored anything, an unchanged array is a WRONG_ANSWER with the hint `stored_again`;
+// else as above. `message` lacks its full stop.
 void expect_changed_in_place(bool changed, const std::string &message,
                              const std::string &stored_again, const std::string &otherwise);
 

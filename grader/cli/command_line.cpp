@@ -131,7 +131,7 @@ void describe_grade(CLI::App &grade, command_line &o)
     add_option(grade, "--pictures", o.grade.picture_folder,
                "folder for the pictures that some cases draw");
     grade.add_flag("--keep-calls", o.grade.every_replay,
-                   "keep each case's last call on the GPU, to profile it");
+                   "keep the last call on the GPU of each case that is not timed");
     grade.add_flag("--require-gpu", o.grade.require_gpu,
                    "without a GPU grade nothing: exit status 99");
 }

@@ -31,7 +31,8 @@ inline bool equal_bytes(const std::byte *a, const std::byte *b, std::size_t byte
 }
 
 // Fills guards and poison with random bytes, on one core. The generator is fast, and not secure:
-// who reads 8 of its bytes knows the rest, but no submission knows `state` before its call.
+// who reads 8 of its bytes knows the rest, but no submission knows `state` before its first call
+// with these bytes.
 inline void fill_bytes(std::byte *to, std::size_t bytes, std::uint64_t &state)
 {
     for (std::size_t i = 0; i < bytes; i += 8) {

@@ -117,17 +117,24 @@ std::string folder_for_pictures(const std::string &named)
     return fs::absolute(named).string();
 }
 
-// Says where the calls are that --keep-calls kept, and how to repeat the first of them.
-void print_kept_calls(const toolchain &t, const item &i, const std::string &worker)
+// Returns the files of calls that a GPU's graders of this submission kept, by name.
+std::set<std::string> kept_calls(const toolchain &t, const item &i)
 {
-    std::set<std::string> calls; // a folder's order is any
-    std::error_code unreadable;  // its making has told it
-    for (const fs::directory_entry &e :
-         fs::directory_iterator(replay_folder(t, i.what, "gpu"), unreadable))
-        if (e.path().filename().string().starts_with(i.of->name + ".")) calls.insert(e.path());
-    if (!calls.empty())
-        fmt::print("\nThe last call of each case is kept, beside the first one:\n{}",
-                   replay_words(worker, *calls.begin()));
+    std::set<std::string> calls;
+    std::error_code unreadable; // its making has told it
+    for (fs::directory_iterator e(replay_folder(t, i.what, "gpu"), unreadable), end; e != end;
+         e.increment(unreadable))
+        if (e->path().filename().string().starts_with(i.of->name + ".")) calls.insert(e->path());
+    return calls;
+}
+
+// Says where the calls are that --keep-calls kept, and how to repeat the first of them.
+void print_kept_calls(const std::set<std::string> &calls, const std::string &worker)
+{
+    if (calls.empty()) return;
+    fmt::print("\nThe last call of each case that is not timed is kept, {}:\n{}",
+               calls.size() == 1 ? "here" : "the others beside this one",
+               replay_words(worker, *calls.begin()));
 }
 
 // Returns true if the student's stub is graded with all its cases.
@@ -206,6 +213,8 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
             grading = fmt::format("{}, {} on the simulator", i.of->name, result);
             progress.say(grading);
         };
+        if (options.every_replay) // of an earlier grade
+            for (const std::string &call : kept_calls(t, i)) fs::remove(call);
         graded g = grade_one(t, *i.of, i.what, options, said, simulated);
         if (g.status == wrong_usage) {
             unmatched += g.said;
@@ -218,7 +227,7 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
             std::fflush(stdout);
         }
         if (!options.submission.empty()) note_missing_sandbox(g.document);
-        if (options.every_replay && g.from_grader) print_kept_calls(t, i, g.worker);
+        if (options.every_replay && g.from_grader) print_kept_calls(kept_calls(t, i), g.worker);
         if (is_own_full_grade(options)) save_progress(t, g.document, options.backend);
         documents.push_back(std::move(g.document));
         statuses.push_back(g.status);

@@ -58,6 +58,7 @@ def ladder_flags():
     command = run(BUILD["ninja"], "-C", BUILD_ROOT, "-t", "commands", f"{lab}.naive.o").stdout.splitlines()[-1]
     flags = shlex.split(command)
     flags = flags[flags.index(BUILD["nvcc"]) + 5:]
+    assert "-O1" in flags, flags
     instead = {"-std=c++20": "-std=c++14", "-O1": "-O3"}
     return [instead.get(flag, flag) for flag in flags
             if "code=sm_" not in flag and not flag.startswith(("-I", "-rdc"))]
