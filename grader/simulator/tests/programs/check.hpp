@@ -66,16 +66,20 @@ inline int done()
     return failures != 0;
 }
 
-// Since simulator_begin(), of the first kernel or of all copies: the number that the counters give
-// under this name once all work is done.
+// Since simulator_begin(): the sum of the numbers that the counters give under this name, of each
+// line of a kernel or of all copies, once all work is done.
 inline std::uint64_t counted(const std::string &name)
 {
     CHECK_CUDA(cudaDeviceSynchronize());
     std::string json(simulator_counters(nullptr, 0) + 1, 0);
     simulator_counters(json.data(), json.size());
-    const std::size_t at = json.find('"' + name + "\":");
+    const std::string key = '"' + name + "\":";
+    std::uint64_t sum = 0;
+    std::size_t at = json.find(key);
     CHECK(at != json.npos);
-    return at == json.npos ? 0 : std::stoull(json.substr(at + name.size() + 3));
+    for (; at != json.npos; at = json.find(key, at + 1))
+        sum += std::stoull(json.substr(at + key.size()));
+    return sum;
 }
 
 // A fault ends CUDA for its process, so each that is tested has its own. True: no check failed
