@@ -55,13 +55,13 @@ void convolve_separable(const float *image, float *out, int rows, int cols,
 
 // Samples an image between its pixels. Optional: the lab's last function.
 //   image: height x width bytes, row-major, at any address, 1 to 131072 bytes
-//   wide and 1 to 65000 high; at, out: n each, `at` aligned to 8 bytes; n is at
-//   most 2^30, and 0 does nothing. The pixel in row r and column c has its
-//   centre at x = c, y = r, and the value image[r * width + c] / 255. out[i] is
-//   the bilinear interpolation of the four pixels around at[i]; outside, the
-//   pixels at the edge are repeated for ever. An error of 1/128 is allowed. A
-//   call frees and destroys what it makes, or keeps it for later calls, which
-//   then make no more.
+//   wide and 1 to 65000 high, and at most 2^30 in all; at, out: n each, `at`
+//   aligned to 8 bytes; n is at most 2^30, and 0 does nothing. The pixel in row
+//   r and column c has its centre at x = c, y = r, and the value image[r *
+//   width + c] / 255. out[i] is the bilinear interpolation of the four pixels
+//   around at[i]; outside, the pixels at the edge are repeated for ever. An
+//   error of 1/128 is allowed. A call frees and destroys what it makes, or
+//   keeps it for later calls, which then make no more.
 // The lesson: a texture does all that in one fetch.
 void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
                      float *out, int n);
