@@ -25,20 +25,15 @@ namespace fs = std::filesystem;
 namespace {
 
 // Staff-only files outside solutions/: counters measured on solutions, maintainers' documents, and
-// programs that answer a stub.
-const std::set<std::string> staff_files = {"CONTRIBUTING.md",
-                                           "grader/tests/sectors.py",
+// a program that answers a stub (quicksort.cu).
+const std::set<std::string> staff_files = {"CONTRIBUTING.md", "grader/tests/sectors.py",
                                            "grader/tests/threats.csv",
-                                           "grader/simulator/tests/programs/quicksort.cu",
-                                           "data/measured/programs/01_memory_spaces.cu",
-                                           "data/measured/programs/03_aos_soa.cu",
-                                           "data/measured/programs/05_convolution.cu",
-                                           "data/measured/programs/11_streams.cu",
-                                           "data/measured/programs/14_host_memory.cu"};
+                                           "grader/simulator/tests/programs/quicksort.cu"};
 const std::set<std::string> staff_names = {"sectors.csv", "library.cu"}; // library.cu is an answer
 const std::set<std::string> staff_folders = {"solutions", ".ci", "ci"};
 const std::string folder_of_verdicts = "grader/tests/verdicts/"; // the staff submissions' verdicts
 const std::string folder_of_pairs = "data/measured/pairs/";      // times of the solutions
+const std::string folder_of_answers = "data/measured/programs/answers/"; // to stubs
 const std::string instructors_folder = "handouts/instructor/";
 
 // One file of a commit, as `git ls-tree -z` lists it: "MODE TYPE HASH\tPATH".
@@ -207,7 +202,8 @@ bool delivered(const edition &e, const std::string &path)
     fs::path p(path);
     if (staff_files.contains(path) || staff_names.contains(p.filename().string())) return false;
     if (staff_folders.contains(p.begin()->string()) || path.starts_with(folder_of_verdicts) ||
-        path.starts_with(folder_of_pairs) || path.starts_with(instructors_folder) ||
+        path.starts_with(folder_of_pairs) || path.starts_with(folder_of_answers) ||
+        path.starts_with(instructors_folder) ||
         (path.starts_with("labs/") && p.filename() == held_back_file))
         return false;
     // One stem finds every part of a lab.

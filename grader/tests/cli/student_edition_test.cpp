@@ -73,9 +73,10 @@ TEST_CASE("solutions, what is counted of them and what staff reads stay behind")
          {"solutions/02_scaling/solution.cu", "solutions/02_scaling/wrong/a.cu", "CONTRIBUTING.md",
           "reference/02_scaling/library.cu", "grader/tests/sectors.py",
           "data/measured/some_gpu/sectors.csv", "grader/simulator/tests/programs/quicksort.cu",
-          "data/measured/programs/05_convolution.cu", "data/measured/pairs/02_scaling.solution.csv",
-          "grader/tests/threats.csv", "handouts/instructor/security.md",
-          "grader/tests/verdicts/changes.csv", "grader/tests/verdicts/sim/02_scaling.csv"})
+          "data/measured/programs/answers/05_convolution.cu",
+          "data/measured/pairs/02_scaling.solution.csv", "grader/tests/threats.csv",
+          "handouts/instructor/security.md", "grader/tests/verdicts/changes.csv",
+          "grader/tests/verdicts/sim/02_scaling.csv"})
         CHECK_FALSE_MESSAGE(delivered(of_both, path), path);
     for (const char *path :
          {"workbook", "labs/02_scaling/stub.cu", "reference/02_scaling/naive.cu",

@@ -1,7 +1,7 @@
 // This program times a 17 x 17 filter on 4096 x 4096 pixels, whose radius is known only at run
 // time, with its factors where lab 05's handout puts them: medians of nine.
 //
-//   nvcc -std=c++20 -O3 -arch=sm_90 -o filters data/measured/programs/05_convolution.cu &&
+//   nvcc -std=c++20 -O3 -arch=sm_90 -o filters data/measured/programs/answers/05_convolution.cu &&
 //   ./filters
 #include <cuda_runtime.h>
 

@@ -1,7 +1,7 @@
 // This program times a table of states, runs of 16 floats and a polynomial's coefficients in the
 // memories that lab 01's handout compares: medians of 17, 32 Mi elements.
 //
-//   nvcc -std=c++20 -O3 -arch=sm_90 -o spaces data/measured/programs/01_memory_spaces.cu &&
+//   nvcc -std=c++20 -O3 -arch=sm_90 -o spaces data/measured/programs/answers/01_memory_spaces.cu &&
 //   ./spaces
 #include <cuda_runtime.h>
 

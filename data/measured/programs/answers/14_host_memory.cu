@@ -1,7 +1,8 @@
 // This program times four ways in which the host's memory reaches the device, naive's and lab 14's,
 // as in the first table of its handout: medians of nine, by events.
 //
-//   nvcc -std=c++20 -O3 -arch=sm_90 -o ways data/measured/programs/14_host_memory.cu && ./ways
+//   nvcc -std=c++20 -O3 -arch=sm_90 -o ways data/measured/programs/answers/14_host_memory.cu &&
+//   ./ways
 #include <cuda_runtime.h>
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // This program times kernels on 64 Mi structs, once as an array of structs and once as a struct of
 // arrays, as in the table of lab 03's handout: medians of nine.
 //
-//   nvcc -std=c++20 -O3 -arch=sm_90 -o layouts data/measured/programs/03_aos_soa.cu && ./layouts
+//   nvcc -std=c++20 -O3 -arch=sm_90 -o layouts data/measured/programs/answers/03_aos_soa.cu &&
+//   ./layouts
 #include <cuda_runtime.h>
 
 #include <algorithm>

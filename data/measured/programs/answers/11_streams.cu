@@ -1,7 +1,8 @@
 // This program times copies from pageable and pinned memory, and a kernel between two copies, one
 // after another and in pieces, as lab 11's handout has them: medians of nine, by the host's clock.
 //
-//   nvcc -std=c++20 -O3 -arch=sm_90 -o streams data/measured/programs/11_streams.cu && ./streams
+//   nvcc -std=c++20 -O3 -arch=sm_90 -o streams data/measured/programs/answers/11_streams.cu &&
+//   ./streams
 #include <cuda_runtime.h>
 
 #include <algorithm>
