@@ -107,6 +107,11 @@ void race(const make_workload &make, const speed_gates &gates,
 // wrong. Does nothing on a GPU.
 void right_in_any_order(const make_workload &make);
 
+// True in a trial run of a case, which ends at race(): it tells what inputs to make while the
+// submission is still compiled. Where only the submission can say it, the case takes the likeliest
+// answer then; speed_gates::form tells whether it was the right one.
+bool in_rehearsal();
+
 // Returns the cost of one call of naive here, so that a case can balance its sizes: on a GPU in
 // milliseconds, the shortest of some calls; on the simulator in ticks. A case asks once: the steps
 // of a ladder share the inputs that the first one made, which another call would overwrite.

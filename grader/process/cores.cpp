@@ -34,4 +34,10 @@ unsigned usable_cores()
     return granted > 0 ? std::min(allowed, granted) : allowed;
 }
 
+unsigned cores_beside_clock(unsigned cores)
+{
+    constexpr unsigned min_cores = 16, cores_for_gpu = 4;
+    return cores < min_cores ? 0 : cores - cores_for_gpu;
+}
+
 } // namespace grading

@@ -26,13 +26,6 @@ namespace grading {
 
 namespace {
 
-struct wanted_sets {
-    make_workload make, make_for_naive;
-    std::uint64_t seed = 0;
-    std::size_t min_count = 0;
-    double at_bandwidth_ms = 0;
-};
-
 struct rehearsal_over {};
 wanted_sets *rehearsed = nullptr; // of the case that is being rehearsed
 
@@ -45,12 +38,19 @@ std::size_t calls_at_peak(const workload &work, double ms)
     return static_cast<std::size_t>(std::min<double>(calls, max_calls));
 }
 
-std::optional<wanted_sets> rehearse(std::size_t record)
+// What a case needs, and its seed.
+struct rehearsal {
+    wanted_sets wanted;
+    std::uint64_t seed = 0;
+};
+
+// Returns nothing if the case does not come as far as its race().
+std::optional<rehearsal> rehearse(std::size_t record)
 {
     wanted_sets wanted;
     const case_record before = records()[record];
     begin_case(before.test);
-    wanted.seed = case_seed();
+    const std::uint64_t seed = case_seed();
     {
         const ahead_of_case no_workers;
         rehearsed = &wanted;
@@ -64,10 +64,12 @@ std::optional<wanted_sets> rehearse(std::size_t record)
     }
     current_case() = before;
     if (!wanted.make) return std::nullopt;
-    return wanted;
+    return rehearsal{wanted, seed};
 }
 
 } // namespace
+
+bool in_rehearsal() { return rehearsed != nullptr; }
 
 std::unique_ptr<workload> make_numbered(const make_workload &make, std::uint64_t seed,
                                         std::size_t number)
@@ -76,14 +78,10 @@ std::unique_ptr<workload> make_numbered(const make_workload &make, std::uint64_t
     return make(random);
 }
 
-void end_rehearsal(const make_workload &make, const make_workload &make_for_naive,
-                   std::size_t min_count, double at_bandwidth_ms)
+void end_rehearsal(const wanted_sets &wanted)
 {
     if (!rehearsed) return;
-    rehearsed->make = make;
-    rehearsed->make_for_naive = make_for_naive;
-    rehearsed->min_count = min_count;
-    rehearsed->at_bandwidth_ms = at_bandwidth_ms;
+    *rehearsed = wanted;
     throw rehearsal_over{};
 }
 
@@ -93,11 +91,11 @@ public:
     {
         for (const case_group &group : timed)
             for (std::size_t i : group)
-                if (std::optional<wanted_sets> wanted = rehearse(i))
-                    jobs_.push_back({records()[i].name, std::move(*wanted), {}, {}});
+                if (std::optional<rehearsal> r = rehearse(i))
+                    jobs_.push_back({records()[i].name, std::move(*r), {}, {}});
     }
 
-    made_sets take()
+    made_sets take(const std::string &form)
     {
         std::unique_lock lock(mutex_);
         const auto own = std::ranges::find(jobs_, current_case().name, &job::name);
@@ -106,10 +104,15 @@ public:
             done_.wait(lock, [&] { return own->how != progress::begun; });
             made = std::exchange(own->made, {});
             own->how = progress::done;
+            if (own->what.wanted.form != form) made = {};
         }
+        return made;
+    }
+
+    void begin()
+    {
         if (!thread_.joinable() && !over_)
             thread_ = std::jthread([this](const std::stop_token &stop) { make_all(stop); });
-        return made;
     }
 
     void stop()
@@ -124,7 +127,7 @@ private:
     enum class progress { waits, begun, done };
     struct job {
         std::string name;
-        wanted_sets wanted;
+        rehearsal what;
         progress how = progress::waits;
         made_sets made;
     };
@@ -140,7 +143,7 @@ private:
                 if (j.how != progress::waits) continue;
                 j.how = progress::begun;
             }
-            made_sets made = make(j.wanted, stop);
+            made_sets made = make(j.what, stop);
             const std::lock_guard lock(mutex_);
             j.made = std::move(made);
             j.how = progress::done;
@@ -149,8 +152,9 @@ private:
     }
 
     // Returns none if that fails: then it fails again in its case, which tells why.
-    static made_sets make(const wanted_sets &wanted, const std::stop_token &stop)
+    static made_sets make(const rehearsal &what, const std::stop_token &stop)
     {
+        const wanted_sets &wanted = what.wanted;
         made_sets all;
         auto add = [&](workloads &sets, const make_workload &make, std::size_t count) {
             const std::size_t from = sets.size();
@@ -158,7 +162,7 @@ private:
             sets.resize(count);
             in_parallel(count - from, [&](std::size_t i) {
                 const ahead_of_case no_workers;
-                sets[from + i] = make_numbered(make, wanted.seed, from + i + 1);
+                sets[from + i] = make_numbered(make, what.seed, from + i + 1);
             });
         };
         try {
@@ -194,9 +198,14 @@ inputs_in_advance::~inputs_in_advance()
     only_ = nullptr;
 }
 
-inputs_in_advance::made_sets inputs_in_advance::take()
+void inputs_in_advance::begin()
 {
-    return only_ ? only_->take() : made_sets();
+    if (only_) only_->begin();
+}
+
+inputs_in_advance::made_sets inputs_in_advance::take(const std::string &form)
+{
+    return only_ ? only_->take(form) : made_sets();
 }
 
 void inputs_in_advance::stop()

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace grading {
@@ -31,11 +32,13 @@ public:
     struct made_sets {
         workloads submission, naive; // numbered from 1; none for naive if it takes the others
     };
-    // Returns the current case's sets, for which it may wait; none if their turn has not come. The
-    // first call begins a thread, which makes those of the other cases while at least half of the
-    // memory that was available then still is. From then on no process may be forked that goes on
-    // with this program, as run_groups() forks some.
-    static made_sets take();
+    // Begins a thread, unless it has begun, which makes the sets of these cases while at least half
+    // of the memory that was available then still is. From then on no process may be forked that
+    // goes on with this program, as run_groups() forks some.
+    static void begin();
+    // Returns the current case's sets, for which it may wait; none if their turn has not come, or
+    // if they have another form (speed_gates::form).
+    static made_sets take(const std::string &form);
     // No thread works after it, as is right while times are taken. It waits for the case whose sets
     // are being made.
     static void stop();
@@ -46,10 +49,16 @@ private:
     static maker *only_;
 };
 
-// In a run of a case up to its race(), ends it here. `min_count`: the sets of the submission that
-// are graded; one is naive's, if it takes another form. `at_bandwidth_ms`: more are made if the
-// calls of a run that takes so long at the peak bandwidth of the device's memory are more; 0: none.
-void end_rehearsal(const make_workload &make, const make_workload &make_for_naive,
-                   std::size_t min_count, double at_bandwidth_ms);
+// What a case needs for its race().
+struct wanted_sets {
+    make_workload make, make_for_naive; // the second may be empty: naive takes the same
+    std::string form;                   // speed_gates::form
+    std::size_t min_count = 0;          // sets of the submission that are graded; naive has one
+    // More are made if the calls of a run that takes so long at the peak bandwidth of the device's
+    // memory are more; 0: none.
+    double at_bandwidth_ms = 0;
+};
+// Ends a case here that is only rehearsed.
+void end_rehearsal(const wanted_sets &wanted);
 
 } // namespace grading

@@ -116,6 +116,8 @@ bool write_file(const std::string &path, std::string (*text)())
 void run_beside_others(const case_group &group)
 {
     use_clock(options().clock_lock, clock_use::beside);
+    // These are this process's, which has forked the others.
+    if (records()[group[0]].what == kind::clock) inputs_in_advance::begin();
     run_cases(group);
 }
 

@@ -14,7 +14,8 @@ namespace grading {
 
 std::size_t cores()
 {
-    const int all = static_cast<int>(usable_cores());
+    const int all =
+        static_cast<int>(usable_cores() - std::min(usable_cores() - 1, options().spared_cores));
     const int processes = options().side_by_side;
     if (processes <= 1) return static_cast<std::size_t>(all);
     return static_cast<std::size_t>(std::max(1, all / processes));

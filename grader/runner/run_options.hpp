@@ -40,9 +40,10 @@ struct run_options {
     std::string pairs_file;    // for them
     // On gpu: the versions that timed cases take in the place of `worker`. Empty: none but it.
     std::vector<ladder_step> steps;
-    int side_by_side = 1;   // processes that grade at the same time, this one included
-    int patience = 1;       // factor on every time limit, for work side by side
-    int work_percent = 100; // simulator: of the limit of a call's kernels
+    int side_by_side = 1;      // processes that grade at the same time, this one included
+    unsigned spared_cores = 0; // left to what is timed
+    int patience = 1;          // factor on every time limit, for work side by side
+    int work_percent = 100;    // simulator: of the limit of a call's kernels
     // On gpu: the folder of the GPUs' calibrations, and the hash of the lab's contract that they
     // must be about (speed/calibration.hpp). Empty: every gate is judged.
     std::string gates_folder, contract;

@@ -124,7 +124,16 @@ worker &submission_worker()
     if (std::exchange(of_run.number_of_ranks, ranks) != ranks) of_run.ranks = worker();
     return started(of_run.ranks, options().worker, options().sandbox, ranks);
 }
-worker &naive_worker() { return started(of_run.naive, options().naive); }
+
+static unsigned starts_of_naive = 0;
+
+unsigned naive_starts() { return starts_of_naive; }
+
+worker &naive_worker()
+{
+    starts_of_naive += !of_run.naive.alive();
+    return started(of_run.naive, options().naive);
+}
 bool have_library() { return !options().library.empty(); }
 // It is trusted, and its libraries may lie anywhere.
 worker &library_worker() { return started(of_run.library, options().library, false, 0, true); }

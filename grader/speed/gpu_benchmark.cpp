@@ -7,6 +7,7 @@
 #include "argument_sets.hpp"
 #include "device_clocks.hpp"
 #include "paired_benchmark.hpp"
+#include "process/cores.hpp"
 #include "roofline_kernels.hpp"
 #include "runner/argument_images.hpp"
 #include "runner/case_record.hpp"
@@ -22,13 +23,15 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <deque>
 #include <future>
 #include <limits>
-#include <map>
+#include <list>
 #include <memory>
 #include <optional>
 #include <random>
@@ -46,6 +49,7 @@ constexpr const char *loading = "handing over the arguments";
 constexpr std::uint64_t device_budget = std::uint64_t{16} << 30; // for all sets in all workers
 // More sets than are graded make a run longer and its time more exact; large ones take seconds.
 constexpr std::uint64_t enough_for_more = std::uint64_t{2} << 30;
+constexpr int warm_ups = 4; // runs of the multiply-add kernel, before the first time
 
 // Drives the workers of naive, the submission and the library.
 class benchmark_of_workers : public gpu_benchmark {
@@ -66,7 +70,7 @@ public:
         places_ = options().side_by_side;
         forget_call();
         image_end_ = roofline_.end();
-        inputs_in_advance::made_sets made = inputs_in_advance::take();
+        inputs_in_advance::made_sets made = inputs_in_advance::take(gates_.form);
         spare_ = std::move(made.submission);
         spare_for_naive_ = std::move(made.naive);
         add_sets(sets_, make_, spare_, min_sets_);
@@ -82,6 +86,7 @@ public:
     void prepare() override
     {
         const bool others_stay = std::exchange(others_stay_, false);
+        finish_checks();
         if (!holds_inputs(claim_))
             end_case(verdict::INFRA_ERROR,
                      fmt::format("Between two measurements of {}, a call of the case's own wrote "
@@ -110,13 +115,12 @@ public:
         prepare_s_ -= wait_for_submission();
         if (others_stay || !compiled) start({implementation::submission});
         load_submission(0);
-        // All that takes long before the first time is done: the rest wants the device alone.
-        wait_for_quiet();
         // The clocks stay high from then on, since each round begins with some work.
         static bool warm = false;
-        const int warm_ups = others_stay || warm ? 0 : shown_ ? 1 : 4;
-        for (int i = 0; i < warm_ups; ++i) roofline_.fma_rate(max_calls);
-        warm = true;
+        if (!others_stay && !std::exchange(warm, true))
+            for (int i = 0; i < warm_ups; ++i) roofline_.fma_rate(max_calls);
+        // All that takes long before the first time is done: the rest wants the device alone.
+        wait_for_quiet();
         measure_overhead();
         if (others_stay)
             choose_calls({implementation::submission});
@@ -139,7 +143,11 @@ public:
         restart_workers();
         prepared_ = 0;
     }
-    void drop_submission() override { drop(implementation::submission); }
+    void drop_submission() override
+    {
+        checks_.clear(); // its worker may end
+        drop(implementation::submission);
+    }
 
     void next_round() override
     {
@@ -157,6 +165,10 @@ public:
     {
         if (std::exchange(verified_[index(who)], true) && who == implementation::naive) return;
         verify(who, static_cast<std::size_t>(calls_[index(who)]));
+    }
+    void finish_checks() override
+    {
+        finish_checks([](const check_of_output &) { return true; });
     }
 
     device_state read_state() override
@@ -177,9 +189,9 @@ public:
 
     void leave() override
     {
+        checks_.clear();
         alone_.reset();
         for (implementation who : implementations()) drop(who);
-        if (answers_[index(implementation::naive)]) roofline_.drop();
     }
 
 private:
@@ -244,6 +256,7 @@ private:
         for (implementation c : takers) calls = std::max(calls, calls_[index(c)]);
         for (int i = 0; i < calls; ++i) {
             benchmark_set &s = in_round(static_cast<std::size_t>(i), who);
+            finish_checks([&](const check_of_output &c) { return c.of == &s; });
             auto needs = [&](implementation c) {
                 return i < calls_[index(c)] && must_restore(c, s);
             };
@@ -458,6 +471,7 @@ private:
             numbers.push_back(in_round(static_cast<std::size_t>(i), who).number());
         answer a = ask(who, request_of_run(sets_[0].work().function(), numbers, flush_l2),
                        seconds(alone_ ? 10 : 60));
+        if (!succeeded(a)) finish_checks(); // a wrong answer came before this
         if (who == implementation::submission && a.how == worker_exit::timed_out && calls == 1 &&
             !is_known_wrong(function()))
             throw run_timeout{a.parent_ms, naive_ms_};
@@ -467,24 +481,45 @@ private:
                 a.value.threads_left > 0};
     }
 
-    // Checks outputs in parallel with reading the next ones, as many as fit side by side in the
-    // output memory.
+    // Checks outputs while the next ones are read, as many as fit side by side in the output
+    // memory, and where there are many cores while the next times are taken.
     void verify(implementation who, std::size_t calls)
     {
         stopwatch watch(verify_s_);
         const shared_memory &out = worker_of(who).output();
-        std::map<std::uint64_t, std::future<void>> running; // by offset
         for (std::size_t i = 0; i < calls; ++i) {
             benchmark_set &s = in_round(i, who);
-            auto &check = running[s.stored_at()];
-            if (check.valid()) check.get();
-            require(who, ask(who, s.store()), "reading the results");
-            check = std::async(std::launch::async, [&s, &out, word = word_] {
-                s.take(out, word);
-                s.work().check();
+            finish_checks([&](const check_of_output &c) {
+                return c.of == &s || (c.in == &out && c.of->stored_at() == s.stored_at());
             });
+            require(who, ask(who, s.store()), "reading the results");
+            checks_.push_back({&s, &out, std::async(std::launch::async, [&s, &out, word = word_] {
+                                   nice(10); // what is timed comes first
+                                   s.take(out, word);
+                                   s.work().check();
+                               })});
         }
-        for (auto &[at, checked] : running) checked.get();
+        if (cores_beside_clock(usable_cores()) == 0 || sets_[0].uses_host_memory()) finish_checks();
+    }
+
+    // An output that is checked. Its set stays as it is meanwhile, and so does the memory.
+    struct check_of_output {
+        const benchmark_set *of;
+        const shared_memory *in;
+        std::future<void> done; // its destructor waits
+    };
+    // Waits for these; the first failure ends the case.
+    template <class F> void finish_checks(F which)
+    {
+        for (auto c = checks_.begin(); c != checks_.end();) {
+            if (!which(*c)) {
+                ++c;
+                continue;
+            }
+            std::future<void> done = std::move(c->done);
+            c = checks_.erase(c);
+            done.get();
+        }
     }
 
     const make_workload make_, make_for_naive_;
@@ -500,6 +535,7 @@ private:
     roofline_kernels roofline_;
     std::deque<benchmark_set> sets_, for_naive_; // the second, if naive takes another form
     workloads spare_, spare_for_naive_;          // made in advance, not yet in a set
+    std::list<check_of_output> checks_;          // of sets above: destroyed before them
     std::uint64_t image_end_ = 0;                // in the input memory
     std::size_t first_ = 0;                      // set of the round
     std::uint32_t word_ = 0;

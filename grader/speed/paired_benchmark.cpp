@@ -532,11 +532,15 @@ bool gates_time(const speed_gates &g) { return g.speedup > 0 || offers(g.copy) |
 judgement judge(benchmark_device &device, const speed_gates &gates, scrutiny how)
 {
     paired_benchmark benchmark(device, gates, how);
-    try {
-        return benchmark.run();
-    } catch (const run_timeout &o) {
-        return benchmark.timed_out(o);
-    }
+    const judgement j = [&] {
+        try {
+            return benchmark.run();
+        } catch (const run_timeout &o) {
+            return benchmark.timed_out(o);
+        }
+    }();
+    device.finish_checks();
+    return j;
 }
 
 } // namespace grading

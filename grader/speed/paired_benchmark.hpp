@@ -52,8 +52,10 @@ public:
     // Changes the inputs of every implementation for the next runs, and poisons their outputs.
     virtual void next_round() = 0;
     virtual timed_run run(implementation who) = 0; // throws run_timeout
-    // Ends the case unless every output of the implementation's last run is right for its inputs.
+    // Ends the case unless every output of the implementation's last run is right for its inputs:
+    // now, or while it works on later runs, or in finish_checks() at the latest.
     virtual void verify(implementation who) = 0;
+    virtual void finish_checks() = 0;
     virtual device_state read_state() = 0;
     virtual double copy_rate() = 0;           // bytes read and written per ms, by yardstick_copy
     virtual double bytes() const = 0;         // per call, the fewest any version must move

@@ -174,6 +174,7 @@ std::vector<recorded_pair> record_pairs(benchmark_device &device, int count)
         if (i % verified_every == 0) device.verify(implementation::submission);
         pairs.push_back(p);
     }
+    device.finish_checks();
     return pairs;
 }
 

@@ -17,8 +17,8 @@ public:
     std::uint64_t device_bytes() const { return 4 * copy_bytes_; }
     double device_seconds() const { return device_s_; } // spent so far
 
+    // Does nothing if naive's worker has them: they stay there.
     void load();
-    void drop();
 
     // Returns bytes read and written per millisecond.
     double copy_rate();

@@ -101,7 +101,8 @@ void timed_benchmark(const make_workload &make, const make_workload &make_for_na
                      const speed_gates &wanted, const std::string &open)
 {
     const speed_gates gates = open.empty() ? wanted : without_time(wanted);
-    end_rehearsal(make, make_for_naive, min_sets(gates), offers(gates.copy) ? min_run_ms : 0);
+    end_rehearsal(
+        {make, make_for_naive, gates.form, min_sets(gates), offers(gates.copy) ? min_run_ms : 0});
     if (const std::optional<std::size_t> step = step_taken())
         judge_step(make, make_for_naive, gates, options().steps[*step].judged);
     else

@@ -97,12 +97,8 @@ public:
             move_both_halves(random);
         } else { // as random, and as few, as they were
             auto bits = static_cast<unsigned>(random());
-            for_all(in_.size(), [&](std::size_t i) {
-                in_[i] ^= bits;
-                return true;
-            });
+            change_each([bits](std::size_t, unsigned key) { return key ^ bits; });
         }
-        data_.values = in_;
         return {}; // what is changed in place is restored
     }
     void check() override
@@ -125,8 +121,14 @@ private:
         const auto first = low + 1 + static_cast<unsigned>(random() % (1u << 29));
         const std::size_t half = in_.size() / 2;
         const unsigned rising = first - in_.front(), falling = low - in_.back();
+        change_each(
+            [=](std::size_t i, unsigned key) { return key + (i < half ? rising : falling); });
+    }
+    // In what the next call sorts, too.
+    template <class F> void change_each(F changed)
+    {
         for_all(in_.size(), [&](std::size_t i) {
-            in_[i] += i < half ? rising : falling;
+            data_.values[i] = in_[i] = changed(i, in_[i]);
             return true;
         });
     }

@@ -5,6 +5,7 @@
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "cli/support/parallel_for.hpp"
+#include "process/cores.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -119,14 +120,6 @@ graded add_gpu(const toolchain &t, const lab &l, const subject &what,
     return with_gpu(t, l, what, prepared, std::move(*by_simulator), std::move(gpu), options);
 }
 
-// On 16 cores times on the device were the same with and without a simulator on 12 of them
-// (data/measured/README.md).
-int processes_beside_clock(unsigned cores, int wanted)
-{
-    constexpr unsigned min_cores = 16, cores_for_gpu = 4;
-    return cores < min_cores ? 0 : std::min(wanted, static_cast<int>(cores - cores_for_gpu));
-}
-
 graded grade_on_both(const toolchain &t, const lab &l, const subject &what,
                      const grade_options &options, const grade_progress &progress,
                      const when_simulated &simulated)
@@ -152,8 +145,8 @@ graded grade_on_both(const toolchain &t, const lab &l, const subject &what,
         prepared = prepare_grade(t, l, what, options, {.wall = std::chrono::seconds(180)});
     if (prepared.refused.is_null()) gpu->begin(prepared);
     grade_options on_simulator = on("sim", options);
-    if (const int beside = processes_beside_clock(cores(), options.processes); beside > 0) {
-        on_simulator.processes = beside;
+    if (const auto beside = static_cast<int>(grading::cores_beside_clock(cores())); beside > 0) {
+        on_simulator.processes = std::min(options.processes, beside);
         clock.reset();
     }
     graded by_simulator = grade_prepared(t, l, what, prepared, on_simulator, both.part());

@@ -19,8 +19,4 @@ graded add_gpu(const toolchain &t, const lab &l, const subject &what,
                const prepared_grade &prepared, std::optional<graded> by_simulator,
                const grade_options &options);
 
-// Processes of the simulator's grader beside a clock, on a machine with this many cores: no more
-// than `wanted`, and some cores are left to the GPU's grader. 0: the clock waits for it.
-int processes_beside_clock(unsigned cores, int wanted);
-
 } // namespace cli

@@ -65,9 +65,14 @@ void inspect(const job &j, const compile_folder &w);
 
 // link_step.cpp
 
-// Links the worker of a backend in the cache of workers, unless it is there, and returns its path.
-std::string link_worker(const job &j, const std::string &object_folder, const std::string &backend,
-                        built_submission &result);
+struct linked_worker {
+    std::string program;
+    bool from_cache = true;
+    double cpu_seconds = 0;
+};
+// Links the worker of a backend in the cache of workers, unless it is there.
+linked_worker link_worker(const job &j, const std::string &object_folder,
+                          const std::string &backend);
 
 // object_names.cpp
 

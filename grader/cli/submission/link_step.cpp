@@ -126,9 +126,10 @@ refusal link_refusal(const job &j, const std::string &backend, const exit_result
 
 } // namespace
 
-std::string link_worker(const job &j, const std::string &object_folder, const std::string &backend,
-                        built_submission &result)
+linked_worker link_worker(const job &j, const std::string &object_folder,
+                          const std::string &backend)
 {
+    linked_worker result;
     object_cache workers(j.tools.build_root + "/submissions/" + j.request.of->name + "/workers");
     std::string runtime = backend == "sim" ? j.tools.simulator_library : j.tools.cudart_static;
     const std::string object = object_folder + "/object.o";
@@ -137,9 +138,12 @@ std::string link_worker(const job &j, const std::string &object_folder, const st
     key += "\n" + stamp(j.request.of->worker_library) + stamp(runtime);
     std::string name =
         "/" + j.request.of->name + "." + fs::path(j.tree_name).stem().string() + "." + backend;
-    if (auto at = workers.find(key)) return *at + name;
+    if (auto at = workers.find(key)) {
+        result.program = *at + name;
+        return result;
+    }
     result.from_cache = false;
-    return workers.make(key, [&](const std::string &folder) {
+    result.program = workers.make(key, [&](const std::string &folder) {
         bool sandboxed = true;
         auto attempt = [&] {
             exit_result e = link(j, object, backend, folder + name, sandboxed);
@@ -163,6 +167,7 @@ std::string link_worker(const job &j, const std::string &object_folder, const st
             require_not_killed(j, signal);
         if (!e.ok()) throw link_refusal(j, backend, e, folder, sandboxed);
     }) + name;
+    return result;
 }
 
 } // namespace cli

@@ -4,6 +4,7 @@
 #include "build_step.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
+#include "cli/support/parallel_for.hpp"
 #include "cli/support/sha256.hpp"
 #include "object_cache.hpp"
 
@@ -208,8 +209,15 @@ built_submission build_submission(const toolchain &t, const submission_request &
         job j = make_job(t, request, limits);
         result.sha256 = sha256(j.text);
         std::string object = request.object.empty() ? object_for(j, result) : request.object;
-        for (const std::string &backend : request.backends)
-            result.workers.push_back(link_worker(j, object, backend, result));
+        std::vector<linked_worker> linked(request.backends.size());
+        parallel_for(linked.size(), static_cast<unsigned>(linked.size()), [&](std::size_t i) {
+            linked[i] = link_worker(j, object, request.backends[i]);
+        });
+        for (const linked_worker &w : linked) {
+            result.workers.push_back(w.program);
+            result.from_cache &= w.from_cache;
+            result.cpu_seconds += w.cpu_seconds;
+        }
     } catch (const refusal &r) {
         result.verdict = r.what;
         result.message = sanitized(r.message, 1000);

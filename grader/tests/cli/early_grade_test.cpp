@@ -155,15 +155,15 @@ cp result.json "$(field result)")sh");
     });
     CHECK(g.status == passed);
     CHECK(read_text(p.root + "/during") ==
-          (processes_beside_clock(cores(), 4) > 0 ? "free\nheld\n" : "held\nheld\n"));
+          (grading::cores_beside_clock(cores()) > 0 ? "free\nheld\n" : "held\nheld\n"));
 }
 
 TEST_CASE("a simulator beside a clock leaves cores to it, and on few cores there is none")
 {
-    CHECK(processes_beside_clock(2, 2) == 0);
-    CHECK(processes_beside_clock(15, 12) == 0);
-    CHECK(processes_beside_clock(16, 16) == 12);
-    CHECK(processes_beside_clock(64, 12) == 12);
+    CHECK(grading::cores_beside_clock(2) == 0);
+    CHECK(grading::cores_beside_clock(15) == 0);
+    CHECK(grading::cores_beside_clock(16) == 12);
+    CHECK(grading::cores_beside_clock(64) == 60);
 }
 
 TEST_CASE("on both backends a refused file is told at once, whatever the GPU's grader does")

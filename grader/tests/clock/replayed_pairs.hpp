@@ -37,6 +37,7 @@ public:
         return who == implementation::naive ? pair_->naive : pair_->submission;
     }
     void verify(implementation) override {}
+    void finish_checks() override {}
     device_state read_state() override { return readings_++ == 0 ? pair_->before : pair_->after; }
     double copy_rate() override { return pair_->copy_rate; }
     double bytes() const override { return case_.bytes; }

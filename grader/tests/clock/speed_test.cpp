@@ -363,14 +363,16 @@ SPEED_CASE("ladder: another call", 4, 4)
 
 std::atomic<int> other_work = -1; // a lock on the clock's file, while more of the grade goes on
 std::atomic<int> made_for_second = 0, made_for_third = 0;
-std::promise<void> second_is_made;
+std::atomic<int> made_in_right_form = 0, made_in_each_form = 0; // the latter in the last case
+std::promise<void> all_are_made;
 std::atomic<bool> made_meanwhile = true;
 bool untouched_by_rehearsal = true;
 
-// The first case has its own inputs only when all of the second's are there: made by a thread.
+// The first case has its own inputs only when all of the others' are there: made by a thread.
 std::unique_ptr<workload> made_late(std::mt19937_64 &random)
 {
-    static const std::shared_future<void> made(second_is_made.get_future());
+    [[maybe_unused]] static const bool once = (inputs_in_advance::begin(), true);
+    static const std::shared_future<void> made(all_are_made.get_future());
     if (made.wait_for(std::chrono::seconds(60)) != std::future_status::ready)
         made_meanwhile = false;
     if (const int lock = other_work.exchange(-1); lock >= 0) close(lock); // now take times
@@ -381,7 +383,7 @@ SPEED_CASE("advance: first", 4, 4) { race_against("fast", made_late); }
 SPEED_CASE("advance: second", 4, 4)
 {
     auto make = [](std::mt19937_64 &random) {
-        if (++made_for_second == 3) second_is_made.set_value();
+        ++made_for_second;
         return std::make_unique<adding>(random, 0);
     };
     race_against("fast", make);
@@ -396,6 +398,25 @@ SPEED_CASE("advance: asks a worker", 4, 4)
     };
     race_against("fast", make);
 }
+// Only a submission can say the form, which this one says to be "right".
+void race_in_form(const std::string &foreseen, std::atomic<int> &made)
+{
+    speed_gates gates;
+    gates.speedup = 3;
+    gates.form = foreseen;
+    if (!in_rehearsal()) {
+        naive_cost(moving());
+        gates.form = "right";
+    }
+    options().worker = folder / "fast";
+    auto make = [&made](std::mt19937_64 &random) {
+        if (++made == 3 && &made == &made_in_each_form) all_are_made.set_value();
+        return std::make_unique<adding>(random, 0);
+    };
+    race(make, gates);
+}
+SPEED_CASE("advance: foresees the form", 4, 4) { race_in_form("right", made_in_right_form); }
+SPEED_CASE("advance: foresees another", 4, 4) { race_in_form("wrong", made_in_each_form); }
 SPEED_CASE("advance: ends before", 4, 4) { end_case(verdict::SKIPPED, "not here"); }
 
 // Asking for naive's cost must not affect the benchmark.
@@ -711,13 +732,16 @@ TEST_CASE("verdict: on the simulator counters decide, and nothing is called a ti
 
 TEST_CASE("verdict: what a case needs is made once, before its turn if it asks no worker for it")
 {
-    for (const char *name : {"advance: first", "advance: second", "advance: asks a worker"})
+    for (const char *name : {"advance: first", "advance: second", "advance: asks a worker",
+                             "advance: foresees the form", "advance: foresees another"})
         check_verdict(name, verdict::PASS);
     check_verdict("advance: ends before", verdict::SKIPPED, "not here");
     CHECK(untouched_by_rehearsal);
     CHECK(made_meanwhile);
     CHECK(made_for_second == 3);
     CHECK(made_for_third == 3);
+    CHECK(made_in_right_form == 3);
+    CHECK(made_in_each_form == 6);
 }
 
 namespace {

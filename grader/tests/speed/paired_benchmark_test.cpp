@@ -31,6 +31,7 @@ public:
         return t.input * t.input;
     };
     bool leaves_threads = false;
+    bool checks_late = false; // an output is found wrong only in finish_checks()
     std::function<device_state(int reading)> now = [](int) {
         return device_state{1980, false, 3e10};
     };
@@ -65,7 +66,13 @@ public:
     void verify(implementation who) override
     {
         verified_naive += who == implementation::naive;
-        if (output_[who == implementation::submission] != input * input) throw wrong_output{round};
+        const bool wrong = output_[who == implementation::submission] != input * input;
+        if (wrong && first_wrong_ == 0) first_wrong_ = round;
+        if (!checks_late) finish_checks();
+    }
+    void finish_checks() override
+    {
+        if (first_wrong_ > 0) throw wrong_output{first_wrong_};
     }
     device_state read_state() override { return now(readings++); }
     double copy_rate() override { return device_copy * noise(); }
@@ -81,6 +88,7 @@ private:
         return {calls * claim(took), calls * took + 0.02, calls};
     }
     long output_[2] = {};
+    int first_wrong_ = 0; // round
     std::string order_;
 };
 
@@ -420,6 +428,23 @@ TEST_CASE("a wrong output in round 7 ends the race in round 7")
     } catch (const wrong_output &w) {
         CHECK(w.round == 7);
     }
+}
+
+TEST_CASE("a wrong output that is found late outranks the verdict about the times")
+{
+    simulated_device t;
+    t.checks_late = true;
+    t.submitted = [](simulated_device &s) { return s.input * s.input + (s.round == 2); };
+    SUBCASE("fast") { CHECK(t.submission_ms < t.naive_ms); }
+    SUBCASE("slow") { t.submission_ms = 9 * t.naive_ms; }
+    SUBCASE("never done")
+    {
+        t.submitted = [](simulated_device &s) -> long {
+            if (s.round == 3) throw run_timeout{1e4, s.naive_ms};
+            return 0;
+        };
+    }
+    CHECK_THROWS_AS(judge(t, at_least(2)), wrong_output);
 }
 
 TEST_CASE("a wrong output counts although the pair does not")
