@@ -2,6 +2,7 @@
 #pragma once
 
 #include "devices.hpp"
+#include "pinned_memory.hpp"
 #include "staged_copy.hpp"
 
 #include "process/contract.hpp"
@@ -36,17 +37,15 @@ public:
           device_(device),
           scratch_(s.scratch)
     {
-        std::uint64_t all = std::max<std::uint64_t>(misalign_bytes_ + 2 * guard_ + bytes_, 1);
+        const std::uint64_t all = whole_bytes();
         switch (where_) {
         case argument_memory::host:
             base_ = static_cast<std::byte *>(std::aligned_alloc(256, (all + 255) / 256 * 256));
             if (!base_) throw cuda_failure{cudaErrorMemoryAllocation, run_step::none};
             break;
         case argument_memory::pinned:
-            check(cudaMallocHost(address(), all));
-            break;
         case argument_memory::mapped:
-            check(cudaHostAlloc(address(), all, cudaHostAllocMapped));
+            base_ = static_cast<std::byte *>(pinned_memory(all, pinned_flags()));
             break;
         case argument_memory::managed:
             check(cudaMallocManaged(address(), all, cudaMemAttachGlobal));
@@ -67,7 +66,7 @@ public:
         if (where_ == argument_memory::host)
             std::free(base_);
         else if (where_ == argument_memory::pinned || where_ == argument_memory::mapped)
-            cudaFreeHost(base_);
+            release_pinned(base_, whole_bytes(), pinned_flags());
         else if (where_ == argument_memory::acquired)
             release();
         else
@@ -110,6 +109,14 @@ public:
     }
 
 private:
+    std::uint64_t whole_bytes() const
+    {
+        return std::max<std::uint64_t>(misalign_bytes_ + 2 * guard_ + bytes_, 1);
+    }
+    unsigned pinned_flags() const
+    {
+        return where_ == argument_memory::mapped ? cudaHostAllocMapped : cudaHostAllocDefault;
+    }
     bool is_whole() const { return bytes_ == in_image_; } // in the image
     void **address() { return reinterpret_cast<void **>(&base_); }
     // Each result of `acquire` must go to `release` before the next call of `acquire`.
