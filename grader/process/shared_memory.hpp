@@ -19,6 +19,9 @@ public:
     std::byte *data() const { return data_; }
     std::size_t size() const { return size_; }
     int descriptor() const { return memory_.get(); }
+    // Makes the pages of these bytes, as their first use would. Does nothing where the system
+    // cannot (Linux before 5.14).
+    void populate(std::size_t first, std::size_t last) const;
 
 private:
     std::byte *data_ = nullptr;

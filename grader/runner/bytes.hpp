@@ -2,6 +2,7 @@
 #pragma once
 
 #include "api/compare.hpp"
+#include "process/shared_memory.hpp"
 #include "text/splitmix64.hpp"
 
 #include <algorithm>
@@ -28,6 +29,17 @@ inline bool equal_bytes(const std::byte *a, const std::byte *b, std::size_t byte
         return first == last || std::memcmp(a + first, b + first, last - first) == 0;
     };
     return in_ranges(bytes, equal, bytes_per_thread);
+}
+
+// Makes the pages of memory before its first use, which would make one after the other.
+inline void populate(const shared_memory &memory, std::size_t from, std::size_t bytes)
+{
+    bytes = std::min(bytes, memory.size() - std::min(memory.size(), from));
+    const auto make = [&](std::size_t first, std::size_t last) {
+        memory.populate(from + first, from + last);
+        return true;
+    };
+    in_ranges(bytes, make, bytes_per_thread);
 }
 
 // Fills guards and poison with random bytes, on one core. The generator is fast, and not secure:

@@ -2,6 +2,8 @@
 #include "inputs_in_advance.hpp"
 
 #include "api/inputs.hpp"
+#include "argument_images.hpp"
+#include "bytes.hpp"
 #include "case_record.hpp"
 #include "case_run.hpp"
 #include "in_parallel.hpp"
@@ -144,11 +146,25 @@ private:
                 j.how = progress::begun;
             }
             made_sets made = make(j.what, stop);
-            const std::lock_guard lock(mutex_);
-            j.made = std::move(made);
-            j.how = progress::done;
-            done_.notify_all();
+            const std::uint64_t bytes = bytes_of(made);
+            {
+                const std::lock_guard lock(mutex_);
+                j.made = std::move(made);
+                j.how = progress::done;
+                done_.notify_all();
+            }
+            // The case will copy them there.
+            if (!stop.stop_requested()) populate(inputs(), image_start, bytes);
         }
+    }
+
+    static std::uint64_t bytes_of(const made_sets &made)
+    {
+        std::uint64_t bytes = 0;
+        for (const workloads *sets : {&made.submission, &made.naive})
+            for (const std::unique_ptr<workload> &work : *sets)
+                for (const argument &a : work->arguments()) bytes += a.wire.bytes;
+        return bytes;
     }
 
     // Returns none if that fails: then it fails again in its case, which tells why.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "process/clock_lock.hpp"
-#include "process/cores.hpp"
 #include "runner/inputs_in_advance.hpp"
 #include "runner/run_options.hpp"
 
@@ -13,9 +12,8 @@
 namespace grading {
 
 // While one lives, no other process of this grade works, unless it be the simulator's on many
-// cores, and this one has all the others, but for some that it leaves to what is timed where there
-// are many; nor is anything made in advance, then or later. Afterwards it works beside the others
-// again.
+// cores, and this one has all the others; nor is anything made in advance, then or later.
+// Afterwards it works beside the others again.
 class alone_at_clock {
 public:
     // Makes one, unless that would mean to wait.
@@ -25,13 +23,10 @@ public:
     }
     alone_at_clock() : waited_s(be_alone()), side_by_side_(std::exchange(options().side_by_side, 1))
     {
-        if (const unsigned beside = cores_beside_clock(usable_cores()); beside > 0)
-            options().spared_cores = usable_cores() - beside;
     }
     ~alone_at_clock()
     {
         options().side_by_side = side_by_side_;
-        options().spared_cores = 0;
         use_clock(options().clock_lock, clock_use::beside);
     }
     alone_at_clock(const alone_at_clock &) = delete;

@@ -170,8 +170,10 @@ private:
     {
         const bool in_device =
             where_ == argument_memory::device || where_ == argument_memory::per_device;
-        if (!in_device || bytes < min_staged_bytes)
+        const bool pinned = where_ == argument_memory::pinned || where_ == argument_memory::mapped;
+        if ((!in_device && !pinned) || bytes < min_staged_bytes)
             return cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
+        if (pinned) return host_copy(to, from, bytes, device_);
         const bool inward = to >= base_ && to < payload() + bytes_ + guard_;
         return staged_copy(to, from, bytes,
                            inward ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, device_);

@@ -96,13 +96,10 @@ cudaError_t copy_part(copier &by, std::byte *to, const std::byte *from, std::siz
     return kind == cudaMemcpyHostToDevice ? by.put(to, from, bytes) : by.get(to, from, bytes);
 }
 
-} // namespace
-
-cudaError_t staged_copy(void *to, const void *from, std::uint64_t bytes, cudaMemcpyKind kind,
-                        int device)
+// Calls copy(i, to, from, bytes) for each of the threads, with its part. True if all succeed.
+template <class F>
+bool copy_by_threads(void *to, const void *from, std::uint64_t bytes, const F &copy)
 {
-    static std::map<int, copiers> by_device;
-    copiers &own = by_device[device];
     const std::size_t threads =
         std::clamp<std::size_t>(std::thread::hardware_concurrency() / 2, 1, max_threads);
     std::vector<cudaError_t> ends(threads, cudaErrorNotReady);
@@ -112,14 +109,40 @@ cudaError_t staged_copy(void *to, const void *from, std::uint64_t bytes, cudaMem
         for (std::size_t i = 0; i < threads; ++i)
             running.emplace_back([&, i] {
                 const std::uint64_t first = std::min(bytes, i * part);
-                ends[i] = copy_part(own[i], static_cast<std::byte *>(to) + first,
-                                    static_cast<const std::byte *>(from) + first,
-                                    std::min(bytes - first, part), kind, device);
+                ends[i] = copy(i, static_cast<std::byte *>(to) + first,
+                               static_cast<const std::byte *>(from) + first,
+                               std::min(bytes - first, part));
             });
     } catch (const std::system_error &) { // no further thread can be started
     }
-    if (std::ranges::all_of(ends, [](cudaError_t e) { return e == cudaSuccess; }))
+    return std::ranges::all_of(ends, [](cudaError_t e) { return e == cudaSuccess; });
+}
+
+} // namespace
+
+cudaError_t host_copy(void *to, const void *from, std::uint64_t bytes, int device)
+{
+    cudaError_t e = cudaSetDevice(device);
+    if (e == cudaSuccess) e = cudaDeviceSynchronize();
+    if (e != cudaSuccess) return e;
+    const auto copy = [](std::size_t, std::byte *into, const std::byte *out_of, std::uint64_t n) {
+        std::memcpy(into, out_of, n);
         return cudaSuccess;
+    };
+    if (!copy_by_threads(to, from, bytes, copy)) std::memcpy(to, from, bytes);
+    return cudaSuccess;
+}
+
+cudaError_t staged_copy(void *to, const void *from, std::uint64_t bytes, cudaMemcpyKind kind,
+                        int device)
+{
+    static std::map<int, copiers> by_device;
+    copiers &own = by_device[device];
+    const auto copy = [&](std::size_t i, std::byte *into, const std::byte *out_of,
+                          std::uint64_t n) {
+        return copy_part(own[i], into, out_of, n, kind, device);
+    };
+    if (copy_by_threads(to, from, bytes, copy)) return cudaSuccess;
     // Little memory to pin, or too few threads, are no matter; an error of the device stays.
     return cudaMemcpy(to, from, bytes, kind);
 }

@@ -15,4 +15,7 @@ constexpr std::uint64_t min_staged_bytes = 8 << 20;
 cudaError_t staged_copy(void *to, const void *from, std::uint64_t bytes, cudaMemcpyKind kind,
                         int device);
 
+// The same between two places in host memory, whatever pages they have.
+cudaError_t host_copy(void *to, const void *from, std::uint64_t bytes, int device);
+
 } // namespace grading

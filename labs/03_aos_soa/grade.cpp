@@ -188,7 +188,7 @@ static void convert(layout to, const floats &given, int soa_at = 0, bool bits = 
 static const int awkward_sizes[] = {1,   2,   7,   8,   9,   15,   16,   17,  31,
                                     32,  33,  63,  65,  127, 129,  255,  256, 257,
                                     511, 513, 767, 769, 991, 1023, 1025, 1543};
-static int many(int if_simulated) { return simulated() ? if_simulated : 1000003; }
+static int many(int if_simulated) { return simulated() ? if_simulated : 250007; }
 
 CORRECTNESS_CASE("drift: a few particles", 0.5) { try_drift(in_sixteenths(5), 0.25f); }
 CORRECTNESS_CASE("drift: sizes around a warp and a block", 0.5)

@@ -176,7 +176,7 @@ CORRECTNESS_CASE("compact: many blocks", 0.5)
 {
     // More than 256 tiles of 4096, so that each thread that scans the stub's counts has more than
     // one.
-    try_compact(mixed(simulated() ? 1100001 : 9000001, 0.4));
+    try_compact(mixed(simulated() ? 1100001 : 2000003, 0.4));
 }
 
 CORRECTNESS_CASE("compact: blocks in any order", 0.5)
@@ -236,7 +236,7 @@ CORRECTNESS_CASE("unpack: sizes around a warp, a block and a tile", 1.5)
 
 CORRECTNESS_CASE("unpack: many blocks", 1.5)
 {
-    try_unpack(marks(simulated() ? 1100001 : 9000001, 0.6));
+    try_unpack(marks(simulated() ? 1100001 : 2000003, 0.6));
 }
 
 CORRECTNESS_CASE("unpack: arrays that begin anywhere", 1)
@@ -287,7 +287,7 @@ CORRECTNESS_CASE("partition: what is positive", 0.5)
 
 CORRECTNESS_CASE("partition: many blocks", 0.5)
 {
-    try_partition(mixed(simulated() ? 140001 : 9000001, 0.6));
+    try_partition(mixed(simulated() ? 140001 : 2000003, 0.6));
 }
 
 CORRECTNESS_CASE("partition: arrays that begin anywhere", 1)

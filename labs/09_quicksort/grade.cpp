@@ -39,7 +39,7 @@ static void try_refused(int places, std::size_t n, sort_function f)
 static const int awkward_sizes[] = {1,   2,   3,   31,  32,  33,   63,   65,   255,
                                     256, 257, 511, 513, 767, 1023, 1025, 2047, 2048};
 
-static int many() { return simulated() ? 20000 - 35 : (1 << 20) - 35; }
+static int many() { return simulated() ? 20000 - 35 : (1 << 18) - 35; }
 
 // quicksort_recursive: it counts how the work grows with the keys, of which few are enough.
 

@@ -143,8 +143,8 @@ CORRECTNESS_CASE("radix_sort: equal keys, and keys in order", 0.5)
 
 CORRECTNESS_CASE("radix_sort: many tiles", 1)
 {
-    try_sort(random_keys(simulated() ? 24011 : 2000003));
-    try_sort(few_keys(simulated() ? 9001 : 3000001, 2));
+    try_sort(random_keys(simulated() ? 24011 : 500009));
+    try_sort(few_keys(simulated() ? 9001 : 1000003, 2));
 }
 
 // Tiles have 4096 keys; a row of counts is scanned one round of tiles at a time.
@@ -195,7 +195,7 @@ CORRECTNESS_CASE("radix_sort_pairs: equal keys", 2)
 
 CORRECTNESS_CASE("radix_sort_pairs: many tiles", 0.5)
 {
-    try_pairs(random_keys(simulated() ? 10021 : 2000003));
+    try_pairs(random_keys(simulated() ? 10021 : 500009));
 }
 
 CORRECTNESS_CASE("radix_sort_pairs: arrays that begin anywhere", 0.5)
@@ -229,7 +229,7 @@ CORRECTNESS_CASE("radix_sort_floats: sizes around a tile", 1)
 
 CORRECTNESS_CASE("radix_sort_floats: many tiles", 0.5)
 {
-    try_floats(random_numbers(simulated() ? 10021 : 2000003), 3);
+    try_floats(random_numbers(simulated() ? 10021 : 500009), 3);
 }
 
 CORRECTNESS_CASE("radix_sort_floats: no numbers", 0.5)

@@ -149,16 +149,16 @@ TEST_CASE("what does not end in time is too slow where naive takes long too, and
     CHECK(contains(j.hint, "wait for each other"));
 }
 
-TEST_CASE("a solution passes after ten pairs in full, after three where nothing is close")
+TEST_CASE("a solution passes after ten pairs in full, after two where nothing is close")
 {
     simulated_device t;
     t.submission_ms = 0.25;
     judgement early = judge(t, at_least(3));
     CHECK(early.what == verdict::PASS);
-    CHECK(early.result.pairs == early_look);
+    CHECK(early.result.pairs == earliest_look);
     CHECK(early.result.median == doctest::Approx(12));
-    CHECK(std::isnan(early.result.low)); // three samples have no interval
-    CHECK(contains(early.message, "12.00 times its speed (3 pairs)."));
+    CHECK(std::isnan(early.result.low)); // two samples have no interval
+    CHECK(contains(early.message, "12.00 times its speed (2 pairs)."));
     t.prepared = 0;
     judgement j = judge(t, at_least(3), scrutiny::in_full);
     CHECK(j.what == verdict::PASS);
@@ -174,12 +174,14 @@ TEST_CASE("a solution passes after ten pairs in full, after three where nothing 
     CHECK(t.prepared == 1);
 }
 
-TEST_CASE("three pairs or five are enough only if each is clear, on both clocks and for every step")
+TEST_CASE("few pairs are enough only if each is clear, on both clocks and for every step")
 {
     auto pairs_of = [](simulated_device t, speed_gates g) { return judge(t, g).result.pairs; };
     simulated_device t;
-    CHECK(pairs_of(t, at_least(1.4)) == early_look);  // 3 is 2.14 times the requirement
-    CHECK(pairs_of(t, at_least(1.6)) == second_look); // and 1.88 times this one
+    CHECK(pairs_of(t, at_least(0.95)) == earliest_look); // 3 is 3.16 times the requirement
+    CHECK(pairs_of(t, at_least(1.05)) == early_look);    // and 2.86 times this one
+    CHECK(pairs_of(t, at_least(1.4)) == early_look);     // and 2.14 times this one
+    CHECK(pairs_of(t, at_least(1.6)) == second_look);    // and 1.88 times this one
     CHECK(pairs_of(t, at_least(2.2)) == second_look);
     CHECK(pairs_of(t, at_least(2.4)) == first_look); // and 1.25 times this one
     CHECK(pairs_of(t, at_least(6)) == first_look);   // nothing is missed early
@@ -195,6 +197,11 @@ TEST_CASE("three pairs or five are enough only if each is clear, on both clocks 
     CHECK(pairs_of(short_run, at_least(4.1)) == early_look);
     t.naive_ms = 3, t.submission_ms = 1;
 
+    simulated_device first_spike; // one of the two is close
+    first_spike.claimed = [&first_spike](double ms) {
+        return ms * (first_spike.round == 2 ? 1.1 : 1);
+    };
+    CHECK(judge(first_spike, at_least(0.95)).result.pairs == early_look);
     simulated_device spike; // one of the three is close
     spike.claimed = [&spike](double ms) { return ms * (spike.round == 2 ? 1.1 : 1); };
     CHECK(judge(spike, at_least(1.45)).result.pairs == second_look);
