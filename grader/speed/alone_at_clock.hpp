@@ -2,6 +2,7 @@
 #pragma once
 
 #include "process/clock_lock.hpp"
+#include "process/cores.hpp"
 #include "runner/inputs_in_advance.hpp"
 #include "runner/run_options.hpp"
 
@@ -11,9 +12,9 @@
 
 namespace grading {
 
-// While one lives, no other process of this grade works, unless it be the simulator's on many
-// cores, and this one has all the others; nor is anything made in advance, then or later.
-// Afterwards it works beside the others again.
+// While one lives, no other process of this grade works, and no inputs are made in advance, then or
+// later, unless there are many cores. This process has all of them. Afterwards it works beside the
+// others again.
 class alone_at_clock {
 public:
     // Makes one, unless that would mean to wait.
@@ -38,16 +39,18 @@ private:
     {
         const auto start = std::chrono::steady_clock::now();
         use_clock(options().clock_lock, clock_use::alone);
-        inputs_in_advance::stop();
+        if (cores_beside_clock(usable_cores()) == 0) inputs_in_advance::stop();
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }
     const int side_by_side_;
 };
 
 // Before times are taken of calls that use the host's memory: releases the clock, because nobody
-// waits with a lock held, and waits until no simulator works. Returns the seconds.
+// waits with a lock held, and waits until no simulator works; nor are inputs made in advance any
+// more. Returns the seconds.
 inline double wait_for_simulator()
 {
+    inputs_in_advance::stop();
     use_clock(options().clock_lock, clock_use::none);
     const auto start = std::chrono::steady_clock::now();
     wait_for_release(options().simulator_lock);

@@ -203,9 +203,12 @@ public:
 private:
     void wait_for_quiet()
     {
-        if (sets_[0].uses_host_memory() && !is_released(options().simulator_lock)) {
-            alone_.reset();
-            prepare_s_ -= wait_for_simulator();
+        if (sets_[0].uses_host_memory()) {
+            inputs_in_advance::stop();
+            if (!is_released(options().simulator_lock)) {
+                alone_.reset();
+                prepare_s_ -= wait_for_simulator();
+            }
         }
         if (!alone_) prepare_s_ -= alone_.emplace().waited_s;
     }

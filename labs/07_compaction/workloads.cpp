@@ -86,29 +86,60 @@ int raced_elements(task what)
     return static_cast<int>(most) / 4096 * 4096 - 35;
 }
 
-// Returns whether right(i, kept before i) holds for every i < n, where kept(i) says which are kept;
-// on all cores.
-template <class K, class F> static bool for_all_ranked(std::size_t n, K kept, F right)
-{
-    constexpr int shift = 20; // every range is at least so long but for one that is alone
-    std::vector<std::size_t> counts((n >> shift) + 1);
-    in_ranges(n, [&](std::size_t first, std::size_t last) {
-        std::size_t count = 0;
-        for (std::size_t i = first; i < last; ++i) count += kept(i);
-        counts[first >> shift] = count;
-        return true;
-    });
-    return in_ranges(n, [&](std::size_t first, std::size_t last) {
-        std::size_t rank = std::accumulate(
-            counts.begin(), counts.begin() + std::ptrdiff_t(first >> shift), std::size_t{0});
-        bool all = true;
-        for (std::size_t i = first; i < last; ++i) {
-            all &= right(i, rank);
-            rank += kept(i);
-        }
-        return all;
-    });
-}
+namespace {
+
+// How many of n elements are kept, and how many before each: kept(i) says whether element i is. On
+// all cores.
+class kept_counts {
+public:
+    template <class K> kept_counts(std::size_t n, K kept)
+        : n_(n), counts_((n + length - 1) / length)
+    {
+        count(0, n, kept);
+    }
+    // Counts these elements anew, and those near them.
+    template <class K> void count(std::size_t first, std::size_t last, K kept)
+    {
+        const std::size_t from = first / length, to = (last + length - 1) / length;
+        auto count_piece = [&](std::size_t k) {
+            counts_[from + k] = 0;
+            each(from + k, [&](std::size_t i) { counts_[from + k] += kept(i); });
+            return true;
+        };
+        for_all(to - from, count_piece, 1);
+    }
+    std::size_t all() const
+    {
+        return std::accumulate(counts_.begin(), counts_.end(), std::size_t{0});
+    }
+    // Returns whether right(i, kept before i) holds for every i.
+    template <class K, class F> bool for_all_ranked(K kept, F right) const
+    {
+        std::vector<std::size_t> before(counts_.size());
+        std::exclusive_scan(counts_.begin(), counts_.end(), before.begin(), std::size_t{0});
+        auto piece_is_right = [&](std::size_t k) {
+            std::size_t rank = before[k];
+            bool all = true;
+            each(k, [&](std::size_t i) {
+                all &= right(i, rank);
+                rank += kept(i);
+            });
+            return all;
+        };
+        return for_all(counts_.size(), piece_is_right, 1);
+    }
+
+private:
+    static constexpr std::size_t length = 1 << 18;
+    template <class F> void each(std::size_t piece, F f) const
+    {
+        for (std::size_t i = piece * length; i < std::min(n_, (piece + 1) * length); ++i) f(i);
+    }
+    std::size_t n_;
+    std::vector<std::size_t> counts_;
+};
+
+} // namespace
 
 // In [-1, 1) but for a shift by which about `share` is positive.
 static floats raced_floats(std::mt19937_64 &random, double share, int n)
@@ -125,12 +156,18 @@ static floats raced_floats(std::mt19937_64 &random, double share, int n)
 
 namespace {
 
+auto positive_in(const floats &in)
+{
+    return [&in](std::size_t i) { return in[i] > 0; };
+}
+
 class sifting : public workload {
 public:
     sifting(std::mt19937_64 &random, task what, double share)
         : what_(what),
           in_(raced_floats(random, share, raced_elements(what))),
-          kept_(std::size_t(std::count_if(in_.begin(), in_.end(), positive))),
+          counts_(in_.size(), positive_in(in_)),
+          kept_(counts_.all()),
           out_(in_.size(), 0, what == task::compact ? kept_ : in_.size()),
           count_(1)
     {
@@ -148,20 +185,23 @@ public:
     }
     std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
     {
-        return {reorder(in_, random)};
+        const std::span<std::byte> changed = reorder(in_, random);
+        const auto first = std::size_t(reinterpret_cast<float *>(changed.data()) - in_.data());
+        counts_.count(first, first + changed.size() / sizeof(float), positive_in(in_));
+        return {changed};
     }
     void check() override
     {
         expect_equal(count_, {int(kept_)}, {}, [&] { return wrong_counts(in_, count_[0]); });
         const bool all = what_ == task::partition;
-        auto kept = [this](std::size_t i) { return in_[i] > 0; };
+        const auto kept = positive_in(in_);
         // Without branches, which no processor can predict here.
         auto right = [&](std::size_t i, std::size_t rank) {
             const bool is_kept = kept(i);
             const std::size_t behind = all ? kept_ + i - rank : rank;
             return (out_.values[is_kept ? rank : behind] == in_[i]) | !(is_kept | all);
         };
-        if (for_all_ranked(in_.size(), kept, right)) return;
+        if (counts_.for_all_ranked(kept, right)) return;
         floats want = all ? oracle::partition(in_) : oracle::compact(in_);
         want.resize(in_.size());
         expect_equal(out_, want);
@@ -171,6 +211,7 @@ public:
 private:
     task what_;
     floats in_;
+    kept_counts counts_;
     std::size_t kept_;
     output<float> out_;
     output<int> count_;
@@ -202,13 +243,14 @@ public:
     void check() override
     {
         auto kept = [this](std::size_t i) { return keep_[i] != 0; };
+        const kept_counts counts(keep_.size(), kept);
         const std::size_t last = packed_.size() - 1;
         auto right = [&](std::size_t i, std::size_t rank) { // without branches, as above
             const bool is_kept = kept(i), is_next = out_.values[i] == packed_[std::min(rank, last)],
                        is_zero = out_.values[i] == 0;
             return (is_kept & is_next) | (!is_kept & is_zero);
         };
-        if (for_all_ranked(keep_.size(), kept, right)) return;
+        if (counts.for_all_ranked(kept, right)) return;
         expect_equal(out_, oracle::unpack(packed_, keep_), {},
                      [&] { return wrong_unpacks(packed_, keep_); });
     }

@@ -104,7 +104,7 @@ static void race_bytes(spread how)
     race(count_bytes(how, n), fast_bytes(how), count_bytes(how, for_naive(n)));
 }
 
-static std::size_t many(std::size_t in_simulator) { return simulated() ? in_simulator : 9000007; }
+static std::size_t many(std::size_t in_simulator) { return simulated() ? in_simulator : 2000003; }
 
 // Each digit of the sum is that of one element: what is missing shows.
 CORRECTNESS_CASE("sum: a small array", 0.5)

@@ -185,11 +185,15 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
     options.replays = true;
     options.processes = processes_for_one();
     progress_line progress;
-    const std::string no_gpu = choose_backend(t, *all[0].of, options, progress);
-    if (options.every_replay && options.backend == "sim")
-        throw usage_error("--keep-calls is for the tools of a GPU, and this grade runs on the "
-                          "simulator" +
-                          (no_gpu.empty() ? "" : ": " + no_gpu));
+    if (options.every_replay) {
+        const std::string no_gpu = choose_backend(t, *all[0].of, options, progress);
+        if (options.backend == "sim")
+            throw usage_error("--keep-calls is for the tools of a GPU, and this grade runs on the "
+                              "simulator" +
+                              (no_gpu.empty() ? "" : ": " + no_gpu));
+    } else {
+        choose_backend_early(t, *all[0].of, options, progress);
+    }
     build_for_grading(t, all, options.backend, progress);
 
     std::vector<json> documents;
@@ -216,6 +220,7 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
         if (options.every_replay) // of an earlier grade
             for (const std::string &call : kept_calls(t, i)) fs::remove(call);
         graded g = grade_one(t, *i.of, i.what, options, said, simulated);
+        settle_backend(options);
         if (g.status == wrong_usage) {
             unmatched += g.said;
             continue;

@@ -15,6 +15,7 @@
 #include <cctype>
 #include <chrono>
 #include <cstdint>
+#include <future>
 
 namespace cli {
 
@@ -29,15 +30,20 @@ bool gpu_device_present()
 }
 
 // Runs a trial kernel; empty: a GPU can be used.
+std::string reason_no_gpu(const std::string &worker)
+{
+    exit_result e = run_program({worker, "--probe"}, std::chrono::seconds(60));
+    if (e.ok()) return {};
+    std::string said = without_line_ends(sanitized(e.text, 500));
+    return said.empty() ? "a trial kernel " + e.words() : said;
+}
+
 std::string reason_no_gpu(const toolchain &t, const lab &any, progress_line &progress)
 {
     if (!gpu_device_present()) return "no NVIDIA device is present";
     const std::string worker = t.program(any, "naive", "gpu");
     build_targets(t, {worker}, progress);
-    exit_result e = run_program({worker, "--probe"}, std::chrono::seconds(60));
-    if (e.ok()) return {};
-    std::string said = without_line_ends(sanitized(e.text, 500));
-    return said.empty() ? "a trial kernel " + e.words() : said;
+    return reason_no_gpu(worker);
 }
 
 } // namespace
@@ -64,6 +70,27 @@ std::string choose_backend(const toolchain &t, const lab &any, grade_options &op
     if (options.backend != "auto") throw no_device_error(words);
     options.backend = "sim";
     return reason;
+}
+
+void choose_backend_early(const toolchain &t, const lab &any, grade_options &options,
+                          progress_line &progress)
+{
+    if (options.backend != "auto" || options.require_gpu || !gpu_device_present()) {
+        choose_backend(t, any, options, progress);
+        return;
+    }
+    options.seed = choose_seed(options.seed);
+    options.backend = "both";
+    const std::string worker = t.program(any, "naive", "gpu");
+    build_targets(t, {worker}, progress);
+    options.no_gpu =
+        std::async(std::launch::async, [worker] { return reason_no_gpu(worker); }).share();
+}
+
+void settle_backend(grade_options &options)
+{
+    if (options.no_gpu.valid() && !options.no_gpu.get().empty()) options.backend = "sim";
+    options.no_gpu = {};
 }
 
 std::string choose_seed(const std::string &wanted, const char *option)

@@ -143,6 +143,11 @@ graded grade_on_both(const toolchain &t, const lab &l, const subject &what,
     // The compiler shares the machine with that grader, which makes inputs on all cores.
     if (!what.ours)
         prepared = prepare_grade(t, l, what, options, {.wall = std::chrono::seconds(180)});
+    if (options.no_gpu.valid() && !options.no_gpu.get().empty()) {
+        simulator.reset();
+        clock.reset();
+        return grade_prepared(t, l, what, prepared, on("sim", options), progress);
+    }
     if (prepared.refused.is_null()) gpu->begin(prepared);
     grade_options on_simulator = on("sim", options);
     if (const auto beside = static_cast<int>(grading::cores_beside_clock(cores())); beside > 0) {

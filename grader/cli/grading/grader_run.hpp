@@ -9,6 +9,7 @@
 #include "subject.hpp"
 
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <string>
@@ -41,6 +42,9 @@ struct grade_options {
     bool every_gate = false;   // also judge by timed gates that are not calibrated for this GPU
     bool replays = false;      // failed calls are kept in .workbook/replays, to be repeated alone
     bool every_replay = false; // ... and those of cases that pass
+    // With backend both: the reason, once it is known, why no GPU can be used after all; an empty
+    // one, or no future: one can.
+    std::shared_future<std::string> no_gpu = {};
 };
 
 struct graded {

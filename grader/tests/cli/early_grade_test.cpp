@@ -1,12 +1,15 @@
 // A GPU's grader that is started while the submission is compiled.
+#include "cli/grading/backend.hpp"
 #include "cli/grading/grade_on_both.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/parallel_for.hpp"
 #include "cli_project.hpp"
+#include "process/cores.hpp"
 
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <sys/stat.h>
 #include <thread>
 
@@ -180,6 +183,27 @@ TEST_CASE("on both backends a refused file is told at once, whatever the GPU's g
     CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
     CHECK(g.status == failed);
     CHECK(labs_of(g.document).at(0).cases.at(0).verdict == "BUILD_FAILED");
+}
+
+TEST_CASE("a GPU that turns out to be of no use leaves the simulator's grade, at once")
+{
+    waiting_project p;
+    p.script("build/grade.02_scaling", "cd '" + p.root + R"sh('
+request=$(cat)
+case $request in *worker_lock*) exec sleep 600 ;; esac
+cp result.json "$(echo "$request" | sed "s/.*\"result\":\"\([^\"]*\)\".*/\1/")")sh");
+    p.options.backend = "both";
+    std::promise<std::string> tried;
+    tried.set_value("the driver is too old");
+    p.options.no_gpu = tried.get_future().share();
+    const subject ours = {.name = "solution", .source = p.root + "/mine.cu", .ours = true};
+    const auto start = std::chrono::steady_clock::now();
+    const graded g = grade_on_both(p.tools, p.only_lab(), ours, p.options, {});
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+    CHECK(g.status == passed);
+    CHECK(g.document["labs"][0]["points"] == 3);
+    settle_backend(p.options);
+    CHECK(p.options.backend == "sim");
 }
 
 TEST_CASE("on both backends a build that cannot be done ends the GPU's grader")

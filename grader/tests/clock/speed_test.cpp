@@ -337,7 +337,7 @@ SPEED_CASE("race: twice", 4, 4)
     race(moving(), gates);
 }
 
-int made_for_ladder = 0;
+std::atomic<int> made_for_ladder = 0; // several sets are made at a time
 // All versions of a ladder, in one run, with a benchmark per form of the inputs.
 SPEED_CASE("ladder: add", 4, 4)
 {
