@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <map>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -42,26 +43,39 @@ constexpr std::size_t large_page = std::size_t{2} << 20;
 void touch(std::byte *memory, std::size_t bytes)
 {
     constexpr std::size_t threads = 8, small_page = 4096;
-    std::vector<std::jthread> running;
     const std::size_t part = (bytes / threads + large_page) / large_page * large_page;
-    for (std::size_t first = 0; first < bytes; first += part)
-        running.emplace_back([=] {
-            for (std::size_t at = first; at < std::min(bytes, first + part); at += small_page)
-                memory[at] = std::byte{};
-        });
+    try {
+        std::vector<std::jthread> running;
+        for (std::size_t first = 0; first < bytes; first += part)
+            running.emplace_back([=] {
+                for (std::size_t at = first; at < std::min(bytes, first + part); at += small_page)
+                    memory[at] = std::byte{};
+            });
+    } catch (const std::system_error &) { // no further thread can be started
+    }
 }
 
+// Returns null where memory of the process cannot be pinned.
 void *pinned_large_pages(std::size_t bytes, unsigned flags)
 {
     static_assert(cudaHostRegisterDefault == cudaHostAllocDefault &&
                   cudaHostRegisterMapped == cudaHostAllocMapped);
     const std::size_t whole = (bytes + large_page - 1) / large_page * large_page;
     auto *memory = static_cast<std::byte *>(std::aligned_alloc(large_page, whole));
-    if (!memory) throw cuda_failure{cudaErrorMemoryAllocation, run_step::none};
+    if (!memory) return nullptr;
     madvise(memory, whole, MADV_HUGEPAGE); // a wish
     touch(memory, bytes);
-    check(cudaHostRegister(memory, bytes, flags));
-    return memory;
+    if (cudaHostRegister(memory, bytes, flags) == cudaSuccess) return memory;
+    cudaGetLastError();
+    std::free(memory);
+    return nullptr;
+}
+
+void free_pinned(void *memory)
+{
+    if (cudaHostUnregister(memory) == cudaSuccess) return std::free(memory);
+    cudaGetLastError();
+    cudaFreeHost(memory);
 }
 
 } // namespace
@@ -75,11 +89,8 @@ void *pinned_memory(std::uint64_t bytes, unsigned flags)
     }
     if (is_kept(bytes)) {
         // Sizes change: no case asks for the others again.
-        for (const auto &[what, memory] : std::exchange(kept, {})) {
-            cudaHostUnregister(memory);
-            std::free(memory);
-        }
-        return pinned_large_pages(bytes, flags);
+        for (const auto &[what, memory] : std::exchange(kept, {})) free_pinned(memory);
+        if (void *memory = pinned_large_pages(bytes, flags)) return memory;
     }
     void *memory = nullptr;
     check(cudaHostAlloc(&memory, bytes, flags));

@@ -87,11 +87,11 @@ std::vector<uints> known_orders(std::size_t n)
     return {uints(n, 0xdeadbeef), up, down, few_keys(n, 3)};
 }
 
-// 2^26 keys and a ragged end, where seven times all arrays and naive's scratch fit the device.
+// 2^25 keys and a ragged end, where seven times all arrays and naive's scratch fit the device.
 int raced_keys()
 {
     if (simulated()) return 24000 - 35; // two tiles and more, however large they are
-    double most = std::min(double(1 << 26), double(device().memory_bytes) / 192);
+    double most = std::min(double(1 << 25), double(device().memory_bytes) / 192);
     return static_cast<int>(most) / 4096 * 4096 - 35;
 }
 

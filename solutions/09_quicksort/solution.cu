@@ -108,8 +108,10 @@ static __device__ void in_groups(unsigned *keys, int n, int size, P place, F com
     __syncthreads();
 }
 
-static __device__ void sort_shared(unsigned *keys, int n)
+// Not inlined: it is long, and called from four places.
+static __device__ __noinline__ void sort_shared(int n)
 {
+    unsigned *keys = shared().sorted;
     int size = 8;
     while (size < n) size *= 2;
     for (int i = n + threadIdx.x; i < size; i += threads) keys[padded(i)] = largest;
@@ -140,7 +142,7 @@ static __device__ void sort_to(const unsigned *from, unsigned *to, int n)
 {
     unsigned *keys = shared().sorted;
     for (int i = threadIdx.x; i < n; i += threads) keys[padded(i)] = from[i];
-    sort_shared(keys, n);
+    sort_shared(n);
     for (int i = threadIdx.x; i < n; i += threads) to[i] = keys[padded(i)];
 }
 
@@ -159,7 +161,7 @@ static __device__ void choose_pivots(const plan &s, int p)
         unsigned anywhere = (s.level * samples + i) * 2654435761u;
         sample[padded(i)] = s.from[of.at + __umulhi(anywhere, of.n)];
     }
-    sort_shared(sample, samples);
+    sort_shared(samples);
     if (b == 0 || b >= of.buckets) return;
     int spacing = samples / of.buckets;
     unsigned pivot = sample[padded(b * spacing)], before = sample[padded((b - 1) * spacing)];
@@ -333,6 +335,15 @@ static __device__ bool launched(int step, const plan &s)
     return cudaGetLastError() == cudaSuccess;
 }
 
+// For a block that was refused all launches. Compiled once, not for each kernel that may need it.
+static __device__ __noinline__ void work_alone(int step, const plan &s)
+{
+    for (int block = 0; block < blocks_for(step, s); ++block) {
+        work(step, s, block);
+        __syncthreads();
+    }
+}
+
 static __global__ void go_on(plan s);
 
 // Launches the steps of a level, and behind them, at the tail, itself. What is refused, and all
@@ -361,11 +372,7 @@ static __device__ void launch_level(plan s)
             *s.step = max(begun, step + 1);
         }
         __syncthreads();
-        if (begun == step)
-            for (int block = 0; block < blocks_for(step, s); ++block) {
-                work(step, s, block);
-                __syncthreads();
-            }
+        if (begun == step) work_alone(step, s);
         if (later) return;
         __syncthreads();
     }
