@@ -40,7 +40,7 @@ std::size_t calls_at_peak(const workload &work, double ms)
     return static_cast<std::size_t>(std::min<double>(calls, max_calls));
 }
 
-// What a case needs, and its seed.
+// The needs of a case, and its seed.
 struct rehearsal {
     wanted_sets wanted;
     std::uint64_t seed = 0;

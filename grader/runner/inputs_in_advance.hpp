@@ -49,7 +49,7 @@ private:
     static maker *only_;
 };
 
-// What a case needs for its race().
+// The needs of a case for its race().
 struct wanted_sets {
     make_workload make, make_for_naive; // the second may be empty: naive takes the same
     std::string form;                   // speed_gates::form
