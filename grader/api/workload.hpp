@@ -94,11 +94,12 @@ template <class W> make_workload workload_of(auto... arguments)
 // `make` is called once per set of inputs, several at a time: it draws only from its own argument,
 // and chooses sizes by simulated() and device(). It owns what it uses: it may be called before the
 // case begins, by a copy that outlives this call. check() of several workloads may run at the same
-// time, too. change() restores everything that a call writes in place; for an argument with a range
-// it restores only that range. Beyond the range of an argument that is changed in place a timed
-// benchmark itself proves the rest untouched, and has no copy of it for check(); everywhere else
-// check() does. If the submission chose the form of its arguments and naive (and the library) takes
-// another, `make_for_naive` makes the same work in their form from the same random numbers.
+// time, too, beside change() of others. change() restores everything that a call writes in place;
+// for an argument with a range it restores only that range. Beyond the range of an argument that is
+// changed in place a timed benchmark itself proves the rest untouched, and has no copy of it for
+// check(); everywhere else check() does. If the submission chose the form of its arguments and
+// naive (and the library) takes another, `make_for_naive` makes the same work in their form from
+// the same random numbers.
 void race(const make_workload &make, const speed_gates &gates,
           const make_workload &make_for_naive = {});
 

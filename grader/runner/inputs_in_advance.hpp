@@ -1,5 +1,5 @@
 // The inputs of timed cases, made while this process waits: for the compiler, for the simulator and
-// for the correctness cases.
+// for the correctness cases. With many cores they are made on beside the clock.
 #pragma once
 
 #include "api/workload.hpp"
@@ -39,8 +39,9 @@ public:
     // Returns the current case's sets, for which it may wait; none if their turn has not come, or
     // if they have another form (speed_gates::form).
     static made_sets take(const std::string &form);
-    // No thread works after it, as is right while times are taken. It waits for the case whose sets
-    // are being made.
+    // No thread works after it, as is right while times are taken of calls that use the host's
+    // memory, and of all calls where there are few cores. It waits for the case whose sets are
+    // being made.
     static void stop();
 
 private:

@@ -6,19 +6,23 @@
 #include "run_options.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <optional>
 #include <string>
 
 namespace grading {
 
+// Threads that make inputs, or check outputs, go on while this changes.
+static std::atomic<bool> is_alone = false;
+
+void work_alone(bool alone) { is_alone = alone; }
+
 std::size_t cores()
 {
-    const int all =
-        static_cast<int>(usable_cores() - std::min(usable_cores() - 1, options().spared_cores));
-    const int processes = options().side_by_side;
-    if (processes <= 1) return static_cast<std::size_t>(all);
-    return static_cast<std::size_t>(std::max(1, all / processes));
+    if (is_alone) return options().beside_clock > 0 ? options().beside_clock : usable_cores();
+    const unsigned processes = static_cast<unsigned>(std::max(1, options().side_by_side));
+    return std::max(1u, usable_cores() / processes);
 }
 
 std::uint64_t available_memory()

@@ -8,8 +8,10 @@
 
 namespace grading {
 
-// Cores that this process may keep busy: all, or its share where several grade side by side.
+// Cores that this process may keep busy: all, or its share where several grade side by side. While
+// it works alone, since it takes times, all but those that it leaves to what is timed.
 std::size_t cores();
+void work_alone(bool alone);
 
 // Bytes that this process can allocate without swapping, by the machine and by its container; 0 if
 // the machine does not say.

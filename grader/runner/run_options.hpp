@@ -1,6 +1,8 @@
 // Options of one run of the grader.
 #pragma once
 
+#include "process/cores.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,10 +42,11 @@ struct run_options {
     std::string pairs_file;    // for them
     // On gpu: the versions that timed cases take in the place of `worker`. Empty: none but it.
     std::vector<ladder_step> steps;
-    int side_by_side = 1;      // processes that grade at the same time, this one included
-    unsigned spared_cores = 0; // left to what is timed
-    int patience = 1;          // factor on every time limit, for work side by side
-    int work_percent = 100;    // simulator: of the limit of a call's kernels
+    int side_by_side = 1; // processes that grade at the same time, this one included
+    // Processes and threads that may work beside the clock (cores_beside_clock()); 0: it is alone.
+    unsigned beside_clock = cores_beside_clock(usable_cores());
+    int patience = 1;       // factor on every time limit, for work side by side
+    int work_percent = 100; // simulator: of the limit of a call's kernels
     // On gpu: the folder of the GPUs' calibrations, and the hash of the lab's contract that they
     // must be about (speed/calibration.hpp). Empty: every gate is judged.
     std::string gates_folder, contract;

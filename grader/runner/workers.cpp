@@ -131,8 +131,10 @@ unsigned naive_starts() { return starts_of_naive; }
 
 worker &naive_worker()
 {
-    starts_of_naive += !of_run.naive.alive();
-    return started(of_run.naive, options().naive);
+    const bool starts = !of_run.naive.alive();
+    worker &w = started(of_run.naive, options().naive);
+    starts_of_naive += starts;
+    return w;
 }
 bool have_library() { return !options().library.empty(); }
 // It is trusted, and its libraries may lie anywhere.

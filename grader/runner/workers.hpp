@@ -40,7 +40,7 @@ struct case_record;
 void take_submission_text(case_record &r); // text printed since the last case
 void restart_workers();                    // later requests start new processes
 unsigned times_restarted();                // 0 in a new process
-unsigned naive_starts();                   // of naive's worker, 0 in a new process
+unsigned naive_starts();                   // how often naive's worker was started
 void end_workers();                        // also frees the inputs
 // To be called first in a forked process: workers and inputs stay with the process that had them.
 void forget_workers();

@@ -2,19 +2,18 @@
 #pragma once
 
 #include "process/clock_lock.hpp"
-#include "process/cores.hpp"
 #include "runner/inputs_in_advance.hpp"
+#include "runner/resources.hpp"
 #include "runner/run_options.hpp"
 
 #include <chrono>
 #include <optional>
-#include <utility>
 
 namespace grading {
 
-// While one lives, no other process of this grade works, and no inputs are made in advance, then or
-// later, unless there are many cores. This process has all of them. Afterwards it works beside the
-// others again.
+// While one lives, no other process of this grade works, but for the simulator's where there are
+// many cores; where there are few, no inputs are made in advance, then or later. Afterwards it
+// works beside the others again.
 class alone_at_clock {
 public:
     // Makes one, unless that would mean to wait.
@@ -22,12 +21,10 @@ public:
     {
         if (!one && alone_without_waiting(options().clock_lock)) one.emplace();
     }
-    alone_at_clock() : waited_s(be_alone()), side_by_side_(std::exchange(options().side_by_side, 1))
-    {
-    }
+    alone_at_clock() : waited_s(be_alone()) { work_alone(true); }
     ~alone_at_clock()
     {
-        options().side_by_side = side_by_side_;
+        work_alone(false);
         use_clock(options().clock_lock, clock_use::beside);
     }
     alone_at_clock(const alone_at_clock &) = delete;
@@ -39,10 +36,9 @@ private:
     {
         const auto start = std::chrono::steady_clock::now();
         use_clock(options().clock_lock, clock_use::alone);
-        if (cores_beside_clock(usable_cores()) == 0) inputs_in_advance::stop();
+        if (options().beside_clock == 0) inputs_in_advance::stop();
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }
-    const int side_by_side_;
 };
 
 // Before times are taken of calls that use the host's memory: releases the clock, because nobody

@@ -253,7 +253,7 @@ void benchmark_set::take_payload(const argument &a, std::byte *to, const std::by
                              work_->function(), a.wire.name, i, a.show(before + i * e),
                              a.show(after + i * e), first / e, end / e - 1),
                  "The smaller cases are right, so look for what only many elements have: many "
-                 "blocks, and indices beyond a million.");
+                 "blocks, and indices beyond some hundred thousand.");
     }
     copy_bytes(to + first, after + first, written.size());
 }

@@ -7,7 +7,6 @@
 #include "argument_sets.hpp"
 #include "device_clocks.hpp"
 #include "paired_benchmark.hpp"
-#include "process/cores.hpp"
 #include "roofline_kernels.hpp"
 #include "runner/argument_images.hpp"
 #include "runner/bytes.hpp"
@@ -50,7 +49,6 @@ constexpr const char *loading = "handing over the arguments";
 constexpr std::uint64_t device_budget = std::uint64_t{16} << 30; // for all sets in all workers
 // More sets than are graded make a run longer and its time more exact; large ones take seconds.
 constexpr std::uint64_t enough_for_more = std::uint64_t{2} << 30;
-constexpr int warm_ups = 4; // runs of the multiply-add kernel, before the first time
 
 // Drives the workers of naive, the submission and the library.
 class benchmark_of_workers : public gpu_benchmark {
@@ -68,7 +66,7 @@ public:
     {
         stopwatch watch(prepare_s_);
         be_alone_if_free();
-        places_ = options().side_by_side;
+        places_ = alone_ ? 1 : options().side_by_side;
         forget_call();
         image_end_ = roofline_.end();
         inputs_in_advance::made_sets made = inputs_in_advance::take(gates_.form);
@@ -87,7 +85,7 @@ public:
     void prepare() override
     {
         const bool others_stay = std::exchange(others_stay_, false);
-        finish_checks();
+        finish_all_checks();
         if (!holds_inputs(claim_))
             end_case(verdict::INFRA_ERROR,
                      fmt::format("Between two measurements of {}, a call of the case's own wrote "
@@ -109,23 +107,23 @@ public:
             start(compiled ? implementations() : trusted());
             roofline_.load();
             load_trusted(0, 0);
-            for (implementation who : trusted()) populated.push_back(populate_output(who));
+            populated.push_back(populate_output(implementation::naive, 1));
             be_alone_if_free();
             for (implementation who : trusted())
                 if (prepared_ == 0) call_first(who); // a library's takes seconds
+            populated.clear();
             measure_overhead();
         }
         prepare_s_ -= wait_for_submission();
-        populated.push_back(populate_output(implementation::submission));
+        populated.push_back(populate_output(implementation::submission, sets_.size()));
         if (others_stay || !compiled) start({implementation::submission});
-        load_submission(0);
         populated.clear();
-        // The clocks stay high from then on, since each round begins with some work.
+        load_submission(0);
         static bool warm = false;
-        if (!others_stay && !std::exchange(warm, true))
-            for (int i = 0; i < warm_ups; ++i) roofline_.fma_rate(max_calls);
+        if (!others_stay && !std::exchange(warm, true)) warm_up();
         // All that takes long before the first time is done: the rest wants the device alone.
-        wait_for_quiet();
+        constexpr double cools_after_s = 1;
+        if (wait_for_quiet() > cools_after_s) warm_up();
         measure_overhead();
         if (others_stay)
             choose_calls({implementation::submission});
@@ -173,7 +171,8 @@ public:
     }
     void finish_checks() override
     {
-        finish_checks([](const check_of_output &) { return true; });
+        stopwatch watch(verify_s_);
+        finish_all_checks();
     }
 
     device_state read_state() override
@@ -195,22 +194,32 @@ public:
     void leave() override
     {
         checks_.clear();
-        options().spared_cores = 0;
         alone_.reset();
         for (implementation who : implementations()) drop(who);
     }
 
 private:
-    void wait_for_quiet()
+    // The clocks stay high from then on, since each round begins with some work.
+    void warm_up()
     {
+        for (int i = 0; i < 4; ++i) roofline_.fma_rate(max_calls);
+    }
+
+    // Returns the seconds that it waited.
+    double wait_for_quiet()
+    {
+        double waited_s = 0;
         if (sets_[0].uses_host_memory()) {
-            inputs_in_advance::stop();
-            if (!is_released(options().simulator_lock)) {
+            if (is_released(options().simulator_lock)) {
+                inputs_in_advance::stop();
+            } else {
                 alone_.reset();
-                prepare_s_ -= wait_for_simulator();
+                waited_s += wait_for_simulator();
             }
         }
-        if (!alone_) prepare_s_ -= alone_.emplace().waited_s;
+        if (!alone_) waited_s += alone_.emplace().waited_s;
+        prepare_s_ -= waited_s;
+        return waited_s;
     }
 
     // Alone, it makes and checks inputs on all cores.
@@ -247,8 +256,9 @@ private:
         for (const benchmark_set &s : sets_of(who))
             if (answers_[index(who)]) ask(who, request{.what = command::drop, .set = s.number()});
     }
-    static void require(implementation who, const answer &a, const std::string &doing)
+    void require(implementation who, const answer &a, const std::string &doing)
     {
+        finish_checks_before(a);
         if (who == implementation::submission)
             require_answer(a, doing);
         else
@@ -265,7 +275,10 @@ private:
         for (implementation c : takers) calls = std::max(calls, calls_[index(c)]);
         for (int i = 0; i < calls; ++i) {
             benchmark_set &s = in_round(static_cast<std::size_t>(i), who);
-            finish_checks([&](const check_of_output &c) { return c.of == &s; });
+            {
+                stopwatch watch(verify_s_);
+                finish_check_of(s);
+            }
             auto needs = [&](implementation c) {
                 return i < calls_[index(c)] && must_restore(c, s);
             };
@@ -365,12 +378,14 @@ private:
         for (std::size_t i = from; i < sets.size(); ++i)
             sets[i].store_at(each ? i % (room / each) * each : 0);
     }
-    // Makes the pages for a worker's outputs, while it starts.
-    std::future<void> populate_output(implementation who)
+    // Makes the pages for the outputs of its first sets, beside what follows.
+    std::future<void> populate_output(implementation who, std::size_t sets)
     {
         std::uint64_t end = 0;
-        for (const benchmark_set &s : sets_of(who))
+        for (std::size_t i = 0; i < sets; ++i) {
+            const benchmark_set &s = sets_of(who)[i];
             end = std::max(end, s.stored_at() + s.output_bytes());
+        }
         const shared_memory &out = worker_of(who).output();
         return std::async(std::launch::async, [&out, end] { populate(out, 0, end); });
     }
@@ -442,7 +457,8 @@ private:
     {
         word_ = poison_word(unforeseen());
         require(who, ask(who, sets_of(who)[0].poison_outputs(word_)), "poisoning the outputs");
-        first_ms_[index(who)] = run(who, 1).worker_ms;
+        const double ms = run(who, 1).worker_ms;
+        if (who == implementation::naive) first_naive_ms_ = ms;
         if (who == implementation::library) verify(who, 1);
     }
 
@@ -460,9 +476,9 @@ private:
                      "The lab's sizes are too large for this device.");
         for (implementation who : all) {
             if (who == implementation::submission) call_first(who);
-            // A first call takes longer, but that does not matter to one that is so long.
-            double ms = first_ms_[index(who)];
-            if (ms < 20 * min_run_ms) ms = run(who, 1).worker_ms;
+            // Naive's first call may take longer, which does not matter if it is so long.
+            const bool is_long = who == implementation::naive && first_naive_ms_ > 20 * min_run_ms;
+            double ms = is_long ? first_naive_ms_ : run(who, 1).worker_ms;
             for (int i = 0; i < 2 && ms < 2 * min_run_ms; ++i)
                 ms = std::min(ms, run(who, 1).worker_ms);
             if (who == implementation::naive) naive_ms_ = ms;
@@ -491,7 +507,7 @@ private:
             numbers.push_back(in_round(static_cast<std::size_t>(i), who).number());
         answer a = ask(who, request_of_run(sets_[0].work().function(), numbers, flush_l2),
                        seconds(alone_ ? 10 : 60));
-        if (!succeeded(a)) finish_checks(); // a wrong answer came before this
+        finish_checks_before(a);
         if (who == implementation::submission && a.how == worker_exit::timed_out && calls == 1 &&
             !is_known_wrong(function()))
             throw run_timeout{a.parent_ms, naive_ms_};
@@ -501,54 +517,53 @@ private:
                 a.value.threads_left > 0};
     }
 
-    // True if checks may go on beside the next round: it takes other sets, and there are cores to
-    // spare.
-    bool checks_on(std::size_t calls) const
+    // True if checks may go on beside the next round, which takes other sets.
+    bool checks_beside(std::size_t calls) const
     {
-        return 2 * calls <= sets_.size() && cores_beside_clock(usable_cores()) > 0 &&
+        return calls == 1 && sets_.size() > 1 && options().beside_clock > 0 &&
                !sets_[0].uses_host_memory();
     }
 
-    // Checks outputs while the next ones are read, as many as fit side by side in the output
-    // memory.
+    // Copies outputs before anything else of the submission's runs, which could change them, and
+    // checks the copies while the next ones are read.
     void verify(implementation who, std::size_t calls)
     {
         stopwatch watch(verify_s_);
-        const shared_memory &out = worker_of(who).output();
-        const bool beside = checks_on(calls);
-        options().spared_cores = beside ? usable_cores() - cores_beside_clock(usable_cores()) : 0;
+        const bool beside = checks_beside(calls);
         for (std::size_t i = 0; i < calls; ++i) {
             benchmark_set &s = in_round(i, who);
-            finish_checks([&](const check_of_output &c) {
-                return c.of == &s || (c.in == &out && c.of->stored_at() == s.stored_at());
-            });
+            finish_check_of(s);
             require(who, ask(who, s.store()), "reading the results");
-            checks_.push_back({&s, &out, std::async(std::launch::async, [&s, &out, word = word_] {
-                                   nice(10); // what is timed comes first
-                                   s.take(out, word);
-                                   s.work().check();
-                               })});
+            s.take(worker_of(who).output(), word_);
+            checks_.emplace_back(&s, std::async(std::launch::async, [&s, beside] {
+                if (beside) nice(10); // what is timed comes first
+                s.work().check();
+            }));
         }
-        if (!beside) finish_checks();
+        if (!beside) finish_all_checks();
     }
 
-    // An output that is checked. Its set stays as it is meanwhile, and so does the memory.
-    struct check_of_output {
-        const benchmark_set *of;
-        const shared_memory *in;
-        std::future<void> done; // its destructor waits
-    };
-    // Waits for these; the first failure ends the case.
-    template <class F> void finish_checks(F which)
+    void finish_check_of(const benchmark_set &s)
     {
-        for (auto c = checks_.begin(); c != checks_.end();) {
-            if (!which(*c)) {
-                ++c;
-                continue;
-            }
-            std::future<void> done = std::move(c->done);
-            c = checks_.erase(c);
-            done.get();
+        const auto check = std::ranges::find(checks_, &s, &check_of_set::first);
+        if (check == checks_.end()) return;
+        std::future<void> done = std::move(check->second);
+        checks_.erase(check);
+        done.get(); // a failure ends the case
+    }
+    void finish_all_checks()
+    {
+        while (!checks_.empty()) finish_check_of(*checks_.front().first);
+    }
+    // If an output was wrong before this failure, that ends the case, and the worker with it.
+    void finish_checks_before(const answer &failure)
+    {
+        if (succeeded(failure) || checks_.empty()) return;
+        try {
+            finish_all_checks();
+        } catch (...) {
+            end_submission();
+            throw;
         }
     }
 
@@ -565,16 +580,17 @@ private:
     roofline_kernels roofline_;
     std::deque<benchmark_set> sets_, for_naive_; // the second, if naive takes another form
     workloads spare_, spare_for_naive_;          // made in advance, not yet in a set
-    std::list<check_of_output> checks_;          // of sets above: destroyed before them
-    std::uint64_t image_end_ = 0;                // in the input memory
-    std::size_t first_ = 0;                      // set of the round
+    using check_of_set = std::pair<const benchmark_set *, std::future<void>>; // waits at its end
+    std::list<check_of_set> checks_; // of sets above: destroyed before them
+    std::uint64_t image_end_ = 0;    // in the input memory
+    std::size_t first_ = 0;          // set of the round
     std::uint32_t word_ = 0;
     double device_s_ = 0, prepare_s_ = 0, verify_s_ = 0;
     int calls_[3] = {1, 1, 1}, prepared_ = 0;
     bool others_stay_ = false; // only the submission's worker is new
     unsigned restarted_ = 0;   // times_restarted() when the workers were prepared
     bool answers_[3] = {};
-    double first_ms_[3] = {};               // of the first call
+    double first_naive_ms_ = 0;             // the first call
     double overhead_ms_ = 0, naive_ms_ = 0; // the second: one call, measured at the start
 };
 

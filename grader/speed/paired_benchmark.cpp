@@ -125,24 +125,24 @@ private:
     bool is_clear() const
     {
         if (!gates_time(gates_)) return kept_.size() == shown_pairs || spent_ms_ > shown_ms;
-        const double margin = clear_ratio(kept_.size());
-        if (how_ == scrutiny::in_full || margin == 0) return false;
-        auto clear = [](const std::vector<double> &samples, const steps &offered) {
+        const auto look = std::ranges::find(early_looks, kept_.size(), &early_look::samples);
+        if (how_ == scrutiny::in_full || look == std::end(early_looks)) return false;
+        auto clear = [&](const std::vector<double> &samples, const steps &offered) {
             const double highest = std::max({offered.pass, offered.good, offered.excellent});
-            return all_above(samples, highest, clear_share);
+            return all_above(samples, highest, look->share);
         };
-        return all_above(kept_.worker, gates_.speedup, margin) &&
-               all_above(kept_.parent, gates_.speedup, margin) && clear(kept_.copy, gates_.copy) &&
-               clear(kept_.fma, gates_.fma);
+        return all_above(kept_.worker, gates_.speedup, look->ratio) &&
+               all_above(kept_.parent, gates_.speedup, look->ratio) &&
+               clear(kept_.copy, gates_.copy) && clear(kept_.fma, gates_.fma);
     }
 
     // True if few samples, in each of which the submission took seconds, are far too slow.
     bool is_hopeless() const
     {
-        return how_ != scrutiny::in_full && kept_.size() == early_look &&
+        return how_ != scrutiny::in_full && kept_.size() == hopeless.samples &&
                all_above(kept_.run_ms, long_run_ms, 1) &&
-               all_below(kept_.worker, gates_.speedup, clear_ratio(early_look)) &&
-               all_below(kept_.parent, gates_.speedup, clear_ratio(early_look));
+               all_below(kept_.worker, gates_.speedup, hopeless.ratio) &&
+               all_below(kept_.parent, gates_.speedup, hopeless.ratio);
     }
 
     bool one_pair()

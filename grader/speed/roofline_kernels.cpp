@@ -13,7 +13,6 @@
 #include <cstring>
 #include <random>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace grading {
@@ -54,7 +53,7 @@ void roofline_kernels::load()
 {
     static unsigned loaded_in = 0; // naive's worker of this number has them
     naive_worker();
-    if (std::exchange(loaded_in, naive_starts()) == naive_starts()) return;
+    if (loaded_in == naive_starts()) return;
     std::mt19937_64 random(at_);
     auto *values = reinterpret_cast<unsigned char *>(inputs().data() + at_);
     fill_random(std::span(values, copy_bytes_), random);
@@ -65,6 +64,7 @@ void roofline_kernels::load()
     load_set(fma_set, {buffer(4 * static_cast<std::uint64_t>(yardstick::fma_floats(blocks_)), true),
                        value(1, blocks_), value(2, iterations)});
     load_set(null_set, {});
+    loaded_in = naive_starts();
 }
 
 double roofline_kernels::copy_rate()

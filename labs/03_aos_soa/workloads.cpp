@@ -187,7 +187,7 @@ public:
                            show_element(value(i, f)) + " and should be " +
                            show_element(static_cast<float>(want(i, f))) + ".",
                        "The smaller cases are right, so look for what only many particles have: "
-                       "many blocks, and indices beyond a million.");
+                       "many blocks, and indices beyond some hundred thousand.");
     }
     double bytes() const override { return 12.0 * double(crowd_.size()); }
     bool restored_for_naive() const override { return false; } // a step is a step, from anywhere

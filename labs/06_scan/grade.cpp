@@ -215,7 +215,7 @@ CORRECTNESS_CASE("scan_exclusive: sizes around a warp, a block and a tile", 0.5)
 
 CORRECTNESS_CASE("scan_exclusive: many blocks", 0.5)
 {
-    try_ints(scan::exclusive, some_ints(simulated() ? 70001 : 1000003));
+    try_ints(scan::exclusive, some_ints(simulated() ? 70001 : 1100003));
 }
 
 CORRECTNESS_CASE("scan_exclusive: arrays that begin anywhere", 0.5)

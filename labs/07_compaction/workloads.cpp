@@ -101,12 +101,13 @@ public:
     template <class K> void count(std::size_t first, std::size_t last, K kept)
     {
         const std::size_t from = first / length, to = (last + length - 1) / length;
-        auto count_piece = [&](std::size_t k) {
-            counts_[from + k] = 0;
-            each(from + k, [&](std::size_t i) { counts_[from + k] += kept(i); });
+        auto count_range = [&](std::size_t k) {
+            std::size_t count = 0;
+            each(from + k, [&](std::size_t i) { count += kept(i); });
+            counts_[from + k] = count;
             return true;
         };
-        for_all(to - from, count_piece, 1);
+        for_all(to - from, count_range, 1);
     }
     std::size_t all() const
     {
@@ -117,7 +118,7 @@ public:
     {
         std::vector<std::size_t> before(counts_.size());
         std::exclusive_scan(counts_.begin(), counts_.end(), before.begin(), std::size_t{0});
-        auto piece_is_right = [&](std::size_t k) {
+        auto range_is_right = [&](std::size_t k) {
             std::size_t rank = before[k];
             bool all = true;
             each(k, [&](std::size_t i) {
@@ -126,14 +127,15 @@ public:
             });
             return all;
         };
-        return for_all(counts_.size(), piece_is_right, 1);
+        return for_all(counts_.size(), range_is_right, 1);
     }
 
 private:
     static constexpr std::size_t length = 1 << 18;
-    template <class F> void each(std::size_t piece, F f) const
+    template <class F> void each(std::size_t range, F f) const
     {
-        for (std::size_t i = piece * length; i < std::min(n_, (piece + 1) * length); ++i) f(i);
+        const std::size_t end = std::min(n_, (range + 1) * length);
+        for (std::size_t i = range * length; i < end; ++i) f(i);
     }
     std::size_t n_;
     std::vector<std::size_t> counts_;

@@ -145,7 +145,7 @@ public:
           salt_(static_cast<unsigned>(random()))
     {
         fill_keys(std::span(before_), random);
-        for (std::size_t i = 0; i < before_.size(); ++i)
+        for (std::size_t i = 0; crowds_ && i < before_.size(); ++i)
             if (crowds(i)) before_[i] = crowded(before_[i], salt_);
         keys_ = changed_in_place(before_);
         if (what == task::pairs) values_ = changed_in_place(uints(before_.size()));

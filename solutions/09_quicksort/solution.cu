@@ -1,9 +1,9 @@
 // Lab 09, worked: quicksort with many pivots, and shared memory used with care.
 //
-// From rung 5: all but three things. New: pivots lie as a tree, so that a warp's searches rarely
+// From rung 5: all but these. New: pivots lie as a tree, so that a warp's searches rarely
 // conflict in a bank; the keys of a bucket are brought together before they leave, so that they lie
-// side by side; and the network keeps eight keys in registers for three of its steps. At the end:
-// quicksort_recursive, as in rung 1.
+// side by side; and the network keeps eight keys in registers for three of its steps. What several
+// kernels need is compiled once. At the end: quicksort_recursive, as in rung 1.
 // Same points: conflicts, registers and coalesced stores are steps that only the clock sees.
 #include "../check.hpp"
 #include "lab.hpp"
@@ -108,7 +108,7 @@ static __device__ void in_groups(unsigned *keys, int n, int size, P place, F com
     __syncthreads();
 }
 
-// Not inlined: it is long, and called from four places.
+// Not inlined: it is long, and several kernels call it.
 static __device__ __noinline__ void sort_shared(int n)
 {
     unsigned *keys = shared().sorted;

@@ -146,6 +146,7 @@ graded grade_on_both(const toolchain &t, const lab &l, const subject &what,
     if (options.no_gpu.valid() && !options.no_gpu.get().empty()) {
         simulator.reset();
         clock.reset();
+        gpu.reset();
         return grade_prepared(t, l, what, prepared, on("sim", options), progress);
     }
     if (prepared.refused.is_null()) gpu->begin(prepared);

@@ -18,10 +18,9 @@
 namespace cli {
 
 struct grade_options {
-    std::string backend =
-        "auto";          // auto, both, gpu, sim; choose_backend() turns auto into both or sim
-    std::string pattern; // only cases whose name contains it
-    std::string seed;    // hexadecimal; empty: choose_seed() draws one
+    std::string backend = "auto"; // auto, both, gpu, sim; backend.hpp turns auto into both or sim
+    std::string pattern;          // only cases whose name contains it
+    std::string seed;             // hexadecimal; empty: choose_seed() draws one
     std::string held_back_seed = {}; // the staff's; empty: held-back cases are not graded
     std::string schedule;            // the simulator's: index, random, late; empty: index
     bool require_gpu = false;

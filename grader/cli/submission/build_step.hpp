@@ -68,7 +68,8 @@ void inspect(const job &j, const compile_folder &w);
 struct linked_worker {
     std::string program;
     bool from_cache = true;
-    double cpu_seconds = 0;
+    double cpu_seconds = 0; // also of a failed link
+    std::optional<refusal> refused = {};
 };
 // Links the worker of a backend in the cache of workers, unless it is there.
 linked_worker link_worker(const job &j, const std::string &object_folder,

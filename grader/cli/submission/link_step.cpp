@@ -143,7 +143,7 @@ linked_worker link_worker(const job &j, const std::string &object_folder,
         return result;
     }
     result.from_cache = false;
-    result.program = workers.make(key, [&](const std::string &folder) {
+    auto link_in = [&](const std::string &folder) {
         bool sandboxed = true;
         auto attempt = [&] {
             exit_result e = link(j, object, backend, folder + name, sandboxed);
@@ -166,7 +166,12 @@ linked_worker link_worker(const job &j, const std::string &object_folder,
                              naive_links(j, backend, folder, sandboxed)))
             require_not_killed(j, signal);
         if (!e.ok()) throw link_refusal(j, backend, e, folder, sandboxed);
-    }) + name;
+    };
+    try {
+        result.program = workers.make(key, link_in) + name;
+    } catch (const refusal &r) {
+        result.refused = r;
+    }
     return result;
 }
 

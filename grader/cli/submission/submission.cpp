@@ -218,6 +218,8 @@ built_submission build_submission(const toolchain &t, const submission_request &
             result.from_cache &= w.from_cache;
             result.cpu_seconds += w.cpu_seconds;
         }
+        for (const linked_worker &w : linked)
+            if (w.refused) throw *w.refused;
     } catch (const refusal &r) {
         result.verdict = r.what;
         result.message = sanitized(r.message, 1000);
