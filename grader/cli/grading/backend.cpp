@@ -38,12 +38,11 @@ std::string reason_no_gpu(const std::string &worker)
     return said.empty() ? "a trial kernel " + e.words() : said;
 }
 
-std::string reason_no_gpu(const toolchain &t, const lab &any, progress_line &progress)
+std::string built_worker(const toolchain &t, const lab &any, progress_line &progress)
 {
-    if (!gpu_device_present()) return "no NVIDIA device is present";
     const std::string worker = t.program(any, "naive", "gpu");
     build_targets(t, {worker}, progress);
-    return reason_no_gpu(worker);
+    return worker;
 }
 
 } // namespace
@@ -57,7 +56,8 @@ std::string choose_backend(const toolchain &t, const lab &any, grade_options &op
             throw usage_error("--require-gpu and --backend sim exclude each other");
         return {};
     }
-    std::string reason = reason_no_gpu(t, any, progress);
+    std::string reason = gpu_device_present() ? reason_no_gpu(built_worker(t, any, progress))
+                                              : "no NVIDIA device is present";
     if (reason.empty()) {
         if (options.backend == "auto") options.backend = "both";
         return {};
@@ -81,15 +81,13 @@ void choose_backend_early(const toolchain &t, const lab &any, grade_options &opt
     }
     options.seed = choose_seed(options.seed);
     options.backend = "both";
-    const std::string worker = t.program(any, "naive", "gpu");
-    build_targets(t, {worker}, progress);
     options.no_gpu =
-        std::async(std::launch::async, [worker] { return reason_no_gpu(worker); }).share();
+        std::async(std::launch::async, reason_no_gpu, built_worker(t, any, progress)).share();
 }
 
 void settle_backend(grade_options &options)
 {
-    if (options.no_gpu.valid() && !options.no_gpu.get().empty()) options.backend = "sim";
+    if (options.lacks_gpu()) options.backend = "sim";
     options.no_gpu = {};
 }
 

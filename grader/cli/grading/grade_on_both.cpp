@@ -143,7 +143,7 @@ graded grade_on_both(const toolchain &t, const lab &l, const subject &what,
     // The compiler shares the machine with that grader, which makes inputs on all cores.
     if (!what.ours)
         prepared = prepare_grade(t, l, what, options, {.wall = std::chrono::seconds(180)});
-    if (options.no_gpu.valid() && !options.no_gpu.get().empty()) {
+    if (options.lacks_gpu()) {
         simulator.reset();
         clock.reset();
         gpu.reset();

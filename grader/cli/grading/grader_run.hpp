@@ -44,6 +44,7 @@ struct grade_options {
     // With backend both: the reason, once it is known, why no GPU can be used after all; an empty
     // one, or no future: one can.
     std::shared_future<std::string> no_gpu = {};
+    bool lacks_gpu() const { return no_gpu.valid() && !no_gpu.get().empty(); } // may wait
 };
 
 struct graded {
