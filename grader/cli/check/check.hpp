@@ -33,6 +33,10 @@ int check_within(const toolchain &t, const std::vector<std::string> &names,
 // Throws machine_error.
 std::string headline_case(const toolchain &t, const lab &l);
 
+// Returns the case in which the simulator counts what headline_case() times, or else the counted
+// one with the most points; empty: there is none. Throws machine_error.
+std::string counted_headline(const toolchain &t, const lab &l);
+
 // Records wanted.pairs pairs of each lab's headline case on the GPU, for naive and the solution,
 // each into a file LAB.IMPLEMENTATION.csv of wanted.pairs_folder, as speed/recorded_pairs.hpp has
 // it. Judges nothing. Returns failed if one of them could not be recorded, and says why. Throws

@@ -468,6 +468,19 @@ private:
 
 std::string headline_case(const toolchain &t, const lab &l) { return headline_of(cases_of(t, l)); }
 
+std::string counted_headline(const toolchain &t, const lab &l)
+{
+    const std::vector<listed_case> cases = cases_of(t, l);
+    const std::string clock = headline_of(cases);
+    const listed_case *best = nullptr;
+    for (const listed_case &c : cases) {
+        if (c.kind != "speed") continue;
+        if (grading::timed_name_of(c.name) == clock) return c.name;
+        if (!best || c.points > best->points) best = &c;
+    }
+    return best ? best->name : "";
+}
+
 int check_within(const toolchain &t, const std::vector<std::string> &names,
                  const grade_options &options, const check_options &wanted)
 {

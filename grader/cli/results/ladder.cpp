@@ -176,8 +176,9 @@ std::string counted_bars(const std::vector<speed_run> &runs, const std::string &
     return text.empty() ? text : fmt::format("\n  {}\n{}", bold(out, name), text);
 }
 
-std::vector<std::string> speed_cases(const std::vector<rung_row> &rows)
+std::vector<std::string> drawn_cases(const ladder &l, const std::vector<rung_row> &rows)
 {
+    if (!l.drawn.empty()) return l.drawn;
     std::vector<std::string> names;
     for (const rung_row &r : rows)
         for (const case_view &c : r.lab.cases)
@@ -229,7 +230,7 @@ std::string draw(const ladder &l, const terminal &out)
         text += "  " +
                 wrapped("library: the vendor's version, " + l.library_elsewhere, out.width - 2, 4) +
                 "\n";
-    for (const std::string &name : speed_cases(rows))
+    for (const std::string &name : drawn_cases(l, rows))
         text += counted_bars(runs_of(rows, name), name, name_width(rows), out) +
                 timed_case(runs_of(rows, name), name, name_width(rows), out);
     // Only the solution is graded completely, so its open points include those of all rungs.

@@ -16,9 +16,10 @@ struct rung {
 };
 
 struct ladder {
-    std::string lab, backend;           // "both", "gpu" or "sim": every rung was graded there
-    std::vector<rung> rungs;            // in climbing order, naive first
-    std::string library_elsewhere = {}; // how to see the vendor's version; empty: a rung, or none
+    std::string lab, backend;            // "both", "gpu" or "sim": every rung was graded there
+    std::vector<rung> rungs;             // in climbing order, naive first
+    std::string library_elsewhere = {};  // how to see the vendor's version; empty: a rung, or none
+    std::vector<std::string> drawn = {}; // the speed cases that are; empty: all
 };
 
 // Returns the first sentence of a file's opening comment, over as many lines as it takes.

@@ -105,6 +105,24 @@ TEST_CASE("on the simulator: counts with their label, no times")
     CHECK(widest(text) <= 80);
 }
 
+TEST_CASE("an overview draws the speed cases that it names, and counts correctness all the same")
+{
+    terminal plain;
+    ladder l = on_sim();
+    for (rung &r : l.rungs) {
+        json &cases = r.document["labs"][0]["cases"];
+        cases.push_back(cases.back());
+        cases.back()["name"] = "scale: few";
+    }
+    CHECK(contains(draw(l, plain), "scale: few"));
+    l.drawn = {"scale: many", "scale: many, timed"};
+    const std::string text = draw(l, plain);
+    CHECK(contains(text, "scale: many"));
+    CHECK_FALSE(contains(text, "scale: few"));
+    CHECK_FALSE(contains(text, ", timed\n"));
+    CHECK(contains(text, "(1 of 1 right)"));
+}
+
 TEST_CASE("which way a measure is good is said where the grader says it")
 {
     ladder l = on_sim();
