@@ -272,16 +272,15 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     take_submission_text(c);
     c.repeating = true;
     c.late_again = c.was_late = !large && counts_of_last_call().own_streams;
-    call_once(arguments, images, function, result, result_bytes, shuffled || !large);
-    check_guards(arguments);
-    unwritten = unwritten_in_both(unwritten, still_poisoned(arguments));
-    // Where the other schedule changes what is stored, a byte may equal both poisons by chance.
-    // The same schedule stores the same again, which a third poison tells apart.
-    if (any_of_one_byte(arguments, unwritten)) {
+    const auto call_again = [&] {
         call_once(arguments, images, function, result, result_bytes, shuffled || !large);
         check_guards(arguments);
         unwritten = unwritten_in_both(unwritten, still_poisoned(arguments));
-    }
+    };
+    call_again();
+    // Where the other schedule changes what is stored, a byte may equal both poisons by chance.
+    // The same schedule stores the same again, which a third poison tells apart.
+    if (any_of_one_byte(arguments, unwritten)) call_again();
     check_written(arguments, unwritten, function);
     check_inputs_unchanged(arguments);
     check_untouched(arguments);

@@ -29,13 +29,14 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
 int check_within(const toolchain &t, const std::vector<std::string> &names,
                  const grade_options &options, const check_options &wanted);
 
-// Returns the timed case of a lab with the most points, by its grader's list; empty: there is none.
-// Throws machine_error.
-std::string headline_case(const toolchain &t, const lab &l);
+// The cases that stand for a lab where one has to do; empty: there is none.
+struct headline {
+    std::string timed;   // the timed case with the most points
+    std::string counted; // what the simulator counts of that one, or else its case with most points
+};
 
-// Returns the case in which the simulator counts what headline_case() times, or else the counted
-// one with the most points; empty: there is none. Throws machine_error.
-std::string counted_headline(const toolchain &t, const lab &l);
+// Asks the lab's grader for its list. Throws machine_error.
+headline headline_cases(const toolchain &t, const lab &l);
 
 // Records wanted.pairs pairs of each lab's headline case on the GPU, for naive and the solution,
 // each into a file LAB.IMPLEMENTATION.csv of wanted.pairs_folder, as speed/recorded_pairs.hpp has

@@ -115,12 +115,12 @@ std::string judged_on_gpu(const std::string &name, const std::vector<listed_case
     return listed(cases, clock) ? clock : "";
 }
 
-// Returns the timed case with the most points; empty: there is none.
-std::string headline_of(const std::vector<listed_case> &cases)
+// Returns the case of a kind with the most points; empty: there is none.
+std::string headline_of(const std::vector<listed_case> &cases, const std::string &kind)
 {
     const listed_case *best = nullptr;
     for (const listed_case &c : cases)
-        if (c.kind == "clock" && (!best || c.points > best->points)) best = &c;
+        if (c.kind == kind && (!best || c.points > best->points)) best = &c;
     return best ? best->name : "";
 }
 
@@ -180,7 +180,7 @@ std::vector<std::string> timed_cases(check_role as, const std::vector<listed_cas
 std::vector<check_task> planned(const toolchain &t, const lab &l, const std::string &backend)
 {
     const std::vector<listed_case> cases = cases_of(t, l);
-    const std::string files = files_of_lab(t, l), clock = l.test ? "" : headline_of(cases),
+    const std::string files = files_of_lab(t, l), clock = l.test ? "" : headline_of(cases, "clock"),
                       headline = backend == "gpu" ? clock : grading::counted_name_of(clock);
     std::vector<check_task> tasks;
     for (check_task &work : tasks_of(t, l, backend)) {
@@ -466,19 +466,13 @@ private:
 
 } // namespace
 
-std::string headline_case(const toolchain &t, const lab &l) { return headline_of(cases_of(t, l)); }
-
-std::string counted_headline(const toolchain &t, const lab &l)
+headline headline_cases(const toolchain &t, const lab &l)
 {
     const std::vector<listed_case> cases = cases_of(t, l);
-    const std::string clock = headline_of(cases);
-    const listed_case *best = nullptr;
-    for (const listed_case &c : cases) {
-        if (c.kind != "speed") continue;
-        if (grading::timed_name_of(c.name) == clock) return c.name;
-        if (!best || c.points > best->points) best = &c;
-    }
-    return best ? best->name : "";
+    const std::string timed = headline_of(cases, "clock");
+    for (const listed_case &c : cases)
+        if (c.kind == "speed" && grading::timed_name_of(c.name) == timed) return {timed, c.name};
+    return {timed, headline_of(cases, "speed")};
 }
 
 int check_within(const toolchain &t, const std::vector<std::string> &names,

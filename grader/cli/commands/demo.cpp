@@ -52,16 +52,15 @@ std::string library_elsewhere(const lab &l, const std::vector<item> &steps,
 struct ascent {
     std::vector<item> steps;
     ladder result;
-    std::shared_future<void> built = {}; // runs in the first wait for it; then `counted` is known
-    std::string counted = {};            // the only speed case that is; empty: all
+    std::shared_future<void> built = {}; // runs in the first wait for it; then `only` is known
+    headline only = {};                  // the speed cases that are graded; empty: all
 };
 
-// The cases of an overview, in which each lab has one counted and one timed speed case.
+// Restricts a lab to what an overview shows of it.
 void choose_headline(const toolchain &t, ascent &a)
 {
-    const lab &l = *a.steps[0].of;
-    a.counted = counted_headline(t, l);
-    for (const std::string &name : {a.counted, headline_case(t, l)})
+    a.only = headline_cases(t, *a.steps[0].of);
+    for (const std::string &name : {a.only.counted, a.only.timed})
         if (!name.empty()) a.result.drawn.push_back(name);
 }
 
@@ -73,7 +72,7 @@ void grade_step(const toolchain &t, ascent &a, std::size_t step, grade_options o
     // The solution is graded whole. The steps to it are only counted, which also checks results.
     if (what.name != "solution") {
         options.only = "speed";
-        options.pattern = a.counted;
+        options.pattern = a.only.counted;
     }
     a.result.rungs[step].document = grade_one(t, *l, what, options).document;
 }
@@ -146,7 +145,7 @@ void climb_on_gpu(const toolchain &t, std::vector<ascent> &all, const grade_opti
     for (ascent &a : all) {
         grade_options timing = options;
         if (!a.steps[0].of->solutions) timing.only = "speed";
-        if (overview) timing.pattern = headline_case(t, *a.steps[0].of);
+        timing.pattern = a.only.timed;
         auto said = [&](int done, int cases) {
             progress.go_on(a.result.lab + ": timing", fmt::format("{}/{}", done, cases));
         };
@@ -212,8 +211,8 @@ int demo_command(const toolchain &t, const std::vector<std::string> &words, grad
     else
         climb_on_gpu(t, all, options, overview, progress, show);
     if (overview)
-        fmt::print("{}\n\n", wrapped("Each ladder is that of the speed case with the most points; "
-                                     "with the name of a lab, demo draws those of all.",
+        fmt::print("{}\n\n", wrapped("Of each lab one speed case is drawn; with the name of a lab, "
+                                     "demo draws all.",
                                      out.width, 0));
     if (!first.solutions)
         fmt::print("{}\n\n", wrapped("This is the student edition, without the worked solutions: "
