@@ -34,9 +34,11 @@ struct speed_gates {
     // The share of the work that `make_for_naive` makes, if naive would take too long for all of
     // it. Naive's time is then scaled up to the full work. The library does the full work.
     double naive_share = 1;
-    // The form of the inputs, if the submission was asked for it. Versions that are timed together
-    // share inputs of one form.
+    // The form of the inputs, if the submission chooses it. Versions that are timed together share
+    // inputs of one form.
     std::string form;
+    // Asks the submission whether it chose that form, if must_guess() was true before; else empty.
+    std::function<bool()> form_is_right;
     std::string too_slow; // likely reasons for missing S or the first step, and hints
 };
 
@@ -100,7 +102,8 @@ template <class W> make_workload workload_of(auto... arguments)
 // check(); everywhere else check() does. If the submission chose the form of its arguments and
 // naive (and the library) takes another, `make_for_naive` makes the same work in their form from
 // the same random numbers.
-void race(const make_workload &make, const speed_gates &gates,
+// Returns false, and has measured nothing, if gates.form_is_right() does.
+bool race(const make_workload &make, const speed_gates &gates,
           const make_workload &make_for_naive = {});
 
 // Checks the answer before its speed counts: makes the workload's call on the simulator, once with
@@ -108,10 +111,11 @@ void race(const make_workload &make, const speed_gates &gates,
 // wrong. Does nothing on a GPU.
 void right_in_any_order(const make_workload &make);
 
-// True in a trial run of a case, which ends at race(): it tells what inputs to make while the
-// submission is still compiled. Where only the submission can say it, the case takes the likeliest
-// answer then; speed_gates::form tells whether it was the right one.
-bool in_rehearsal();
+// True while no submission can be asked: in a trial run of a case, which ends at race() and tells
+// what inputs to make, and on a GPU until the submission is compiled. Where only the submission can
+// say the form of its inputs, the case takes the likeliest then, and race() asks before it
+// measures.
+bool must_guess();
 
 // Returns the cost of one call of naive here, so that a case can balance its sizes: on a GPU in
 // milliseconds, the shortest of some calls; on the simulator in ticks. A case asks once: the steps

@@ -31,13 +31,22 @@ namespace {
 struct rehearsal_over {};
 wanted_sets *rehearsed = nullptr; // of the case that is being rehearsed
 
-// Returns the calls that take so long at the peak bandwidth of the device's memory.
-std::size_t calls_at_peak(const workload &work, double ms)
+std::uint64_t bytes_of_arguments(workload &work)
+{
+    std::uint64_t bytes = 0;
+    for (const argument &a : work.arguments()) bytes += a.wire.bytes;
+    return bytes;
+}
+
+// Returns the sets that a run takes by `at_bandwidth_ms`, like this one, that fit `max_bytes`.
+std::size_t sets_at_bandwidth(workload &work, const wanted_sets &wanted)
 {
     const double bytes_per_ms = static_cast<double>(device().peak_bytes_per_s) / 1e3;
-    if (work.bytes() <= 0) return 0;
-    const double calls = std::ceil(ms * bytes_per_ms / work.bytes());
-    return static_cast<std::size_t>(std::min<double>(calls, max_calls));
+    const std::uint64_t each = bytes_of_arguments(work);
+    if (work.bytes() <= 0 || each == 0) return 0;
+    const double calls = std::ceil(wanted.at_bandwidth_ms * bytes_per_ms / work.bytes());
+    return static_cast<std::size_t>(
+        std::min({calls, static_cast<double>(wanted.max_bytes / each), double{max_calls}}));
 }
 
 // The needs of a case, and its seed.
@@ -71,7 +80,7 @@ std::optional<rehearsal> rehearse(std::size_t record)
 
 } // namespace
 
-bool in_rehearsal() { return rehearsed != nullptr; }
+bool must_guess() { return rehearsed || !(simulated() || submission_is_built()); }
 
 std::unique_ptr<workload> make_numbered(const make_workload &make, std::uint64_t seed,
                                         std::size_t number)
@@ -162,8 +171,7 @@ private:
     {
         std::uint64_t bytes = 0;
         for (const workloads *sets : {&made.submission, &made.naive})
-            for (const std::unique_ptr<workload> &work : *sets)
-                for (const argument &a : work->arguments()) bytes += a.wire.bytes;
+            for (const std::unique_ptr<workload> &work : *sets) bytes += bytes_of_arguments(*work);
         return bytes;
     }
 
@@ -185,8 +193,7 @@ private:
             add(all.submission, wanted.make, wanted.min_count);
             if (wanted.make_for_naive) add(all.naive, wanted.make_for_naive, 1);
             if (!all.submission.empty())
-                add(all.submission, wanted.make,
-                    calls_at_peak(*all.submission[0], wanted.at_bandwidth_ms));
+                add(all.submission, wanted.make, sets_at_bandwidth(*all.submission[0], wanted));
         } catch (...) {
             return {};
         }

@@ -55,9 +55,10 @@ struct wanted_sets {
     make_workload make, make_for_naive; // the second may be empty: naive takes the same
     std::string form;                   // speed_gates::form
     std::size_t min_count = 0;          // sets of the submission that are graded; naive has one
-    // More are made if the calls of a run that takes so long at the peak bandwidth of the device's
-    // memory are more; 0: none.
+    // More are made, up to so many bytes, if the calls of a run that takes so long at the peak
+    // bandwidth of the device's memory are more; 0: none.
     double at_bandwidth_ms = 0;
+    std::uint64_t max_bytes = 0;
 };
 // Ends a case here that is only rehearsed.
 void end_rehearsal(const wanted_sets &wanted);

@@ -5,14 +5,21 @@
 #include "paired_benchmark.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace grading {
 
 constexpr double min_run_ms = 0.3; // is long enough for the parent's clock
 
+// More sets than are graded make a run longer and its time more exact; large ones take seconds.
+constexpr std::uint64_t enough_for_more = std::uint64_t{2} << 30;
+
 // Sets of arguments that take turns, however few a run needs: two where the time is only shown.
 inline std::size_t min_sets(const speed_gates &gates) { return gates_time(gates) ? 3 : 2; }
+
+// Thrown by prepare() if speed_gates::form_is_right returns false.
+struct other_form {};
 
 class gpu_benchmark : public benchmark_device {
 public:

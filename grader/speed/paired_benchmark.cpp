@@ -132,7 +132,7 @@ private:
             return all_above(samples, highest, look->share);
         };
         return all_above(kept_.worker, gates_.speedup, look->ratio) &&
-               all_above(kept_.parent, gates_.speedup, look->ratio) &&
+               all_above(kept_.parent, gates_.speedup * (1 - parent_allowance), look->ratio) &&
                clear(kept_.copy, gates_.copy) && clear(kept_.fma, gates_.fma);
     }
 

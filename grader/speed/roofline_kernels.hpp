@@ -2,6 +2,7 @@
 #pragma once
 
 #include "process/protocol.hpp"
+#include "process/worker_process.hpp"
 
 #include <cstdint>
 
@@ -24,6 +25,8 @@ public:
     double copy_rate();
     // Returns multiply-adds per millisecond.
     double fma_rate(int calls);
+    // Makes the same calls; the answer is not judged.
+    answer work(int calls);
     // Returns how much longer an empty run takes on the parent's clock than between its CUDA
     // events, in milliseconds.
     double overhead();
@@ -31,7 +34,8 @@ public:
 private:
     static constexpr std::uint64_t values_bytes = 4096;
 
-    double timed(const request &r);
+    answer run(const request &r);
+    static double ms_of(const answer &a); // ends the case if that is none
     argument_descriptor buffer(std::uint64_t bytes, bool output) const;
     argument_descriptor value(std::uint64_t index, std::uint64_t v) const;
 

@@ -22,8 +22,8 @@ namespace grading {
 
 // Runs the benchmark, records its result and ends the case unless it passed. With `open`, the
 // reason why the clock cannot judge the case here, it takes a few pairs to show the time and check
-// the answers, and leaves the case's points open.
-void timed_benchmark(const make_workload &make, const make_workload &make_for_naive,
+// the answers, and leaves the case's points open. Returns false if gates.form_is_right() does.
+bool timed_benchmark(const make_workload &make, const make_workload &make_for_naive,
                      const speed_gates &gates, const std::string &open);
 
 // Returns why the clock cannot judge the current case on this model of GPU, by its calibration;

@@ -97,17 +97,22 @@ void judge_alone(const make_workload &make, const make_workload &make_for_naive,
 
 } // namespace
 
-void timed_benchmark(const make_workload &make, const make_workload &make_for_naive,
+bool timed_benchmark(const make_workload &make, const make_workload &make_for_naive,
                      const speed_gates &wanted, const std::string &open)
 {
     const speed_gates gates = open.empty() ? wanted : without_time(wanted);
-    end_rehearsal(
-        {make, make_for_naive, gates.form, min_sets(gates), offers(gates.copy) ? min_run_ms : 0});
-    if (const std::optional<std::size_t> step = step_taken())
-        judge_step(make, make_for_naive, gates, options().steps[*step].judged);
-    else
-        judge_alone(make, make_for_naive, gates);
+    end_rehearsal({make, make_for_naive, gates.form, min_sets(gates),
+                   offers(gates.copy) ? min_run_ms : 0, enough_for_more});
+    try {
+        if (const std::optional<std::size_t> step = step_taken())
+            judge_step(make, make_for_naive, gates, options().steps[*step].judged);
+        else
+            judge_alone(make, make_for_naive, gates);
+    } catch (const other_form &) {
+        return false;
+    }
     if (!open.empty()) end_case(verdict::SKIPPED, "The clock is open, not lost; " + open + ".");
+    return true;
 }
 
 } // namespace grading

@@ -34,7 +34,10 @@ static layout likely_layout(task what)
 
 static void race_chosen(task what)
 {
-    race_particles(what, in_rehearsal() ? likely_layout(what) : layout_for(what));
+    const layout likely = likely_layout(what);
+    auto is_right = [=] { return layout_for(what) == likely; };
+    if (must_guess() && race_particles(what, likely, is_right)) return;
+    race_particles(what, layout_for(what));
 }
 
 // For messages: a layout is a matrix, and a particle is a row or a column of it.

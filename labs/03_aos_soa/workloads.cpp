@@ -368,7 +368,7 @@ static std::vector<counted_gate> bytes_of_particles(task what, double compulsory
             lanes_at_work()};
 }
 
-void race_particles(task what, layout chosen)
+bool race_particles(task what, layout chosen, std::function<bool()> is_right)
 {
     speed_gates gates;
     if (what == task::drift) {
@@ -394,9 +394,10 @@ void race_particles(task what, layout chosen)
     // The chosen particles are so few that one block may have all of them.
     if (what != task::distance_some) gates.counted.push_back(blocks_share(min_share));
     gates.form = chosen == layout::aos ? "aos" : "soa";
+    gates.form_is_right = std::move(is_right);
     // Naive keeps its structs, whatever the submission chose.
-    race(particles_in(chosen, what), gates,
-         chosen == layout::aos ? make_workload{} : particles_in(layout::aos, what));
+    return race(particles_in(chosen, what), gates,
+                chosen == layout::aos ? make_workload{} : particles_in(layout::aos, what));
 }
 
 static const char *const same_bank =

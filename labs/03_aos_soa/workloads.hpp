@@ -4,6 +4,7 @@
 #include "mistakes.hpp"
 
 #include <cstddef>
+#include <functional>
 
 floats random_particles(int n);
 // By which several arrays are told apart: sixteenths have exact squares.
@@ -23,8 +24,9 @@ const char *name_of(task);
 enum class transposition { plain, to_soa, to_aos };
 grading::make_workload particles_in(layout form, task what);
 grading::make_workload matrix_for(transposition what);
-// The speed cases, with their gates.
-void race_particles(task what, layout chosen);
+// The speed cases, with their gates. Returns false if is_right(), which may be empty, does: the
+// layout was not chosen.
+bool race_particles(task what, layout chosen, std::function<bool()> is_right = {});
 void race_matrix(transposition what);
 // Counts only the bytes that a conversion moves.
 void race_bytes_moved(transposition conversion);

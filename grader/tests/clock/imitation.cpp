@@ -222,7 +222,7 @@ private:
 
     void call(std::uint32_t number, bool apart)
     {
-        if (kind_ == "writes nothing") return;
+        if (kind_ == "writes nothing" || sets_.at(number).descriptors.empty()) return;
         const int *from = reinterpret_cast<int *>(payload(number, 0));
         bool marked = from[0] == marked_form;
         if (marked ? kind_ == "naive" : kind_ == "takes its own form") return;

@@ -36,8 +36,9 @@ namespace grading {
 
 // The contract of these benchmarks, as in the parent's table of names.
 extern const entry contract[] = {{"add_one", "in,out,n", nullptr, 0},
-                                 {"add_one_in_place", "data,n", nullptr, 0}};
-extern const int contract_size = 2, contract_devices = 2;
+                                 {"add_one_in_place", "data,n", nullptr, 0},
+                                 {"which_form", "", nullptr, 0}};
+extern const int contract_size = 3, contract_devices = 2;
 
 } // namespace grading
 
@@ -364,6 +365,7 @@ SPEED_CASE("ladder: another call", 4, 4)
 std::atomic<int> other_work = -1; // a lock on the clock's file, while more of the grade goes on
 std::atomic<int> made_for_second = 0, made_for_third = 0;
 std::atomic<int> made_in_right_form = 0, made_in_each_form = 0; // the latter in the last case
+std::atomic<int> made_in_likely_form = 0, made_in_both_forms = 0;
 std::promise<void> all_are_made;
 std::atomic<bool> made_meanwhile = true;
 bool untouched_by_rehearsal = true;
@@ -404,7 +406,7 @@ void race_in_form(const std::string &foreseen, std::atomic<int> &made)
     speed_gates gates;
     gates.speedup = 3;
     gates.form = foreseen;
-    if (!in_rehearsal()) {
+    if (!must_guess()) {
         naive_cost(moving());
         gates.form = "right";
     }
@@ -418,6 +420,34 @@ void race_in_form(const std::string &foreseen, std::atomic<int> &made)
 SPEED_CASE("advance: foresees the form", 4, 4) { race_in_form("right", made_in_right_form); }
 SPEED_CASE("advance: foresees another", 4, 4) { race_in_form("wrong", made_in_each_form); }
 SPEED_CASE("advance: ends before", 4, 4) { end_case(verdict::SKIPPED, "not here"); }
+
+// The same while it is compiled, which ends when the inputs are made.
+void race_before_compiled(bool right, std::atomic<int> &made)
+{
+    restart_workers();
+    options().worker = folder / "fast";
+    options().worker_lock = folder / "compiling";
+    const int compiler = open(options().worker_lock.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    flock(compiler, LOCK_EX);
+    auto make = [=, &made](std::mt19937_64 &random) {
+        if (++made == 3) close(compiler);
+        return std::make_unique<adding>(random, 0);
+    };
+    speed_gates gates;
+    gates.speedup = 3;
+    gates.form = "likely";
+    gates.form_is_right = [right] {
+        expect(submission_is_built(), verdict::INFRA_ERROR, "It was asked too early.");
+        make_call("which_form", {}, nullptr, 0);
+        return right;
+    };
+    if (must_guess() && race(make, gates)) return;
+    gates.form = "chosen";
+    gates.form_is_right = nullptr;
+    race(make, gates);
+}
+SPEED_CASE("race: the likely form", 4, 4) { race_before_compiled(true, made_in_likely_form); }
+SPEED_CASE("race: the other form", 4, 4) { race_before_compiled(false, made_in_both_forms); }
 
 // Asking for naive's cost must not affect the benchmark.
 SPEED_CASE("race: naive's cost", 4, 4)
@@ -546,6 +576,14 @@ TEST_CASE("verdict: a fast submission passes, in place or not, and leaves its fi
         CHECK(r.speed->ms >= 1);
         CHECK(r.speed->naive_ms >= naive_ms);
     }
+}
+
+TEST_CASE("verdict: a form is guessed while the submission is compiled, and asked for then")
+{
+    for (const char *name : {"race: the likely form", "race: the other form"})
+        check_verdict(name, verdict::PASS);
+    CHECK(made_in_likely_form == 3);
+    CHECK(made_in_both_forms == 6);
 }
 
 TEST_CASE("verdict: none is given while pairs are recorded, as the clocks say")
