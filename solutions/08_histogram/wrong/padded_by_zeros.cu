@@ -1,5 +1,6 @@
 // Passes: each count is right; on skewed bytes it gets the points of one copy per warp, no more
-// On gpu: may pass - where `sum` is timed, this one is too slow: it loads 4 bytes at a time
+// On gpu: sum: speed | TOO_SLOW | times is required
+// Its sum loads 4 bytes at a time, which only a clock shows.
 // Lanes that add to one number of their warp's counts are hidden among atomics that add 0, each to
 // a number of its own: per atomic 28 lanes share an address without these, and 2 with them.
 #include "../check.hpp"
