@@ -132,10 +132,11 @@ bool call_once(std::vector<argument> &arguments, argument_images &images, const 
 {
     const case_record &c = current_case();
     // A submission may keep in static variables which peer access it enabled, or the number of
-    // multiprocessors. When these change, it gets a fresh process.
+    // multiprocessors. When these change, as only the simulator's do, it gets a fresh process.
     static std::pair<std::uint64_t, int> previous;
     const std::pair device_setup(c.closed_peers, c.multiprocessors);
-    if (std::exchange(previous, device_setup) != device_setup) restart_workers();
+    if (options().simulated && std::exchange(previous, device_setup) != device_setup)
+        restart_workers();
     counters().of_last_call.clear();
     images.fill(c.repeating);
     request load = load_request(arguments, function), run = run_request(function);

@@ -159,6 +159,8 @@ void grade_on_gpu(const std::vector<std::size_t> &chosen, int processes)
         const case_record &r = records()[i];
         (r.held_back ? held_back : r.what == kind::clock ? timed : correctness).push_back({i});
     }
+    // First the last functions of a lab: those for several devices, or ranks, start the longest.
+    std::ranges::reverse(correctness);
     const std::vector<case_record> fresh(records());
     constexpr int max_correctness =
         3; // a driver makes the contexts of several processes one by one
@@ -217,6 +219,7 @@ int grade(const grading_request &request)
     fmt::print("{{\"status\":{}}}\n", exit_status()); // the result is there
     std::fflush(stdout);
     end_workers();
+    wait_for_forked();
     return exit_status();
 }
 

@@ -106,13 +106,13 @@ std::vector<std::uint8_t> read_all(int from)
 
 // Ends by abort if an exception escapes: the process must not go on where its parent does.
 [[noreturn]] void run_child(const std::function<json()> &work, const std::function<void()> &leave,
-                            int results) noexcept
+                            owned_fd results) noexcept
 {
     try {
         forget_workers();
-        const json done = work();
+        write_all(results.get(), json::to_cbor(work()));
+        results.close(); // who reads them need not wait until a driver has ended the workers
         leave();
-        write_all(results, json::to_cbor(done));
         _exit(0);
     } catch (const std::exception &e) { // its cases have no result, which counts as a fault
         fmt::print(stderr, "A process of the grader ended: {}\n", e.what());
@@ -129,17 +129,17 @@ forked fork_to(const std::function<json()> &work, const std::function<void()> &l
     if (child > 0) return {child, std::move(pipe.out)};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1); // the parent ended before prctl
-    run_child(work, leave, pipe.in.get());
+    run_child(work, leave, std::move(pipe.in));
 }
+
+std::vector<pid_t> leaving; // forked processes that may still end their workers
 
 void take_results(const forked &other)
 {
-    const std::vector<std::uint8_t> bytes = read_all(other.results.get());
-    int status = 0;
-    while (waitpid(other.process, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (status != 0) return;
-    for (const json &result : json::from_cbor(bytes))
+    const json results = json::from_cbor(read_all(other.results.get()), true, false);
+    leaving.push_back(other.process);
+    if (results.is_discarded()) return; // the process ended before it had written all
+    for (const json &result : results)
         static_cast<case_result &>(records().at(result[0].get<std::size_t>())) =
             result_in(result[1]);
 }
@@ -202,11 +202,19 @@ std::vector<case_group> groups_of(const std::vector<std::size_t> &chosen)
     return groups;
 }
 
+void wait_for_forked()
+{
+    for (const pid_t process : std::exchange(leaving, {}))
+        while (waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
+        }
+}
+
 void run_groups(std::vector<case_group> groups, int others,
                 const std::function<void(const case_group &)> &run,
                 const std::function<void()> &leave, const std::function<void()> &pause,
                 const std::vector<case_group> &own)
 {
+    wait_for_forked();
     if (others > 0)
         std::stable_sort(groups.begin(), groups.end(),
                          [](const auto &a, const auto &b) { return a.size() > b.size(); });

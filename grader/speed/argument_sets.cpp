@@ -80,6 +80,10 @@ benchmark_set::benchmark_set(std::unique_ptr<workload> work, shared_memory &in, 
         s.guard = s.where == argument_memory::value ? 0 : guard_bytes;
         s.input = at;
         at += image_size(s);
+        if (s.where != argument_memory::value && !s.read_only) {
+            s.output_at = output_bytes_;
+            output_bytes_ += image_size(s);
+        }
         // Managed pages must begin on the host, and workers poison only device and pinned memory.
         reload_ |= s.where == argument_memory::managed || s.where == argument_memory::per_device ||
                    (s.output && !poisoned(s.where));
@@ -90,18 +94,6 @@ benchmark_set::benchmark_set(std::unique_ptr<workload> work, shared_memory &in, 
                  fmt::format("The inputs of {}'s benchmark need more than {} MiB of shared memory.",
                              work_->function(), in_.size() >> 20),
                  "The lab's sizes are too large for this machine.");
-    store_at(0);
-}
-
-void benchmark_set::store_at(std::uint64_t at)
-{
-    stored_at_ = at;
-    output_bytes_ = 0;
-    for (argument &a : arguments_) {
-        if (a.wire.where == argument_memory::value || a.wire.read_only) continue;
-        a.wire.output_at = at + output_bytes_;
-        output_bytes_ += image_size(a.wire);
-    }
 }
 
 void benchmark_set::fill_image()

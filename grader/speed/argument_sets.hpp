@@ -25,10 +25,8 @@ public:
     std::uint64_t end() const { return end_; }               // end of the image in the input memory
     std::uint64_t image_bytes() const { return end_ - at_; } // roughly its size on a device
 
-    std::uint64_t output_bytes() const { return output_bytes_; } // bytes that store() returns
-    // Sets where stores go in the output memory (default 0). Call it before load().
-    void store_at(std::uint64_t at);
-    std::uint64_t stored_at() const { return stored_at_; }
+    // Bytes that store() returns, from the beginning of the output memory.
+    std::uint64_t output_bytes() const { return output_bytes_; }
 
     // True if large arguments are in the host's memory, or copies between devices may go through
     // it.
@@ -63,7 +61,7 @@ private:
     std::unique_ptr<workload> work_;
     std::vector<argument> arguments_;
     shared_memory &in_;
-    std::uint64_t at_, end_, output_bytes_ = 0, stored_at_ = 0;
+    std::uint64_t at_, end_, output_bytes_ = 0;
     std::uint32_t number_;
     bool reload_ = false; // an argument is in memory that is neither patched nor poisoned
 };

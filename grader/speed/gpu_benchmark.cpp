@@ -99,21 +99,16 @@ public:
         // submission's runs while trusted workers load: its constructors are over, or its program
         // is still compiled.
         const bool compiled = submission_is_built();
-        std::vector<std::future<void>> populated; // their destructors wait
         be_alone_if_free();
         if (!others_stay) {
             start(compiled ? implementations() : trusted());
-            place_stores(sets_, 0);
-            place_stores(for_naive_, 0);
-            populated.push_back(populate_output(implementation::naive, 1));
-            if (compiled)
-                populated.push_back(populate_output(implementation::submission, sets_.size()));
+            const std::future<void> populated = populate_output(implementation::naive);
             roofline_.load();
             load_trusted(0, 0);
             be_alone_if_free();
             for (implementation who : trusted())
                 if (prepared_ == 0) call_first(who); // a library's takes seconds
-            populated.clear();
+            populated.wait();
             measure_overhead();
         }
         prepare_s_ -= wait_for_submission();
@@ -121,9 +116,9 @@ public:
         static bool warm = false;
         std::future<answer> warming;
         if (!others_stay && !std::exchange(warm, true)) warming = warm_up();
-        populated.push_back(populate_output(implementation::submission, sets_.size()));
+        const std::future<void> populated = populate_output(implementation::submission);
         if (others_stay || !compiled) start({implementation::submission});
-        populated.clear();
+        populated.wait();
         if (warming.valid()) require_warm(warming.get());
         load_submission(0);
         // All that takes long before the first time is done: the rest wants the device alone.
@@ -383,31 +378,17 @@ private:
                  [this](implementation who) { return ask(who, request{.what = command::facts}); });
     }
 
-    // Stores go side by side in the output memory, as many as fit.
-    void place_stores(std::deque<benchmark_set> &sets, std::size_t from)
+    // Makes the pages of the output memory for a set, beside what follows.
+    std::future<void> populate_output(implementation who)
     {
-        const std::uint64_t room = naive_worker().output().size(); // as large as any other's
-        std::uint64_t each = 0;
-        for (const std::deque<benchmark_set> *form : {&sets_, &for_naive_})
-            for (const benchmark_set &s : *form) each = std::max(each, s.output_bytes());
-        if (each > room)
+        const shared_memory &out = worker_of(who).output();
+        const std::uint64_t bytes = sets_of(who)[0].output_bytes();
+        if (bytes > out.size())
             end_case(verdict::INFRA_ERROR,
                      fmt::format("The output of {} does not fit the shared memory of {} MiB.",
-                                 function(), room >> 20),
+                                 function(), out.size() >> 20),
                      "The lab's sizes are too large for this machine.");
-        for (std::size_t i = from; i < sets.size(); ++i)
-            sets[i].store_at(each ? i % (room / each) * each : 0);
-    }
-    // Makes the pages for the outputs of its first sets, beside what follows.
-    std::future<void> populate_output(implementation who, std::size_t sets)
-    {
-        std::uint64_t end = 0;
-        for (std::size_t i = 0; i < sets; ++i) {
-            const benchmark_set &s = sets_of(who)[i];
-            end = std::max(end, s.stored_at() + s.output_bytes());
-        }
-        const shared_memory &out = worker_of(who).output();
-        return std::async(std::launch::async, [&out, end] { populate(out, 0, end); });
+        return std::async(std::launch::async, [&out, bytes] { populate(out, 0, bytes); });
     }
     // Loads the sets from these numbers on, the second where naive takes another form.
     void load_trusted(std::size_t from, std::size_t from_for_naive)
@@ -450,7 +431,7 @@ private:
         return a;
     }
 
-    // Returns how many sets fit devices and this machine's memory, and are worth the time.
+    // Returns how many sets fit devices and this machine's memory.
     std::size_t max_sets() const
     {
         const benchmark_set &s = sets_[0];
@@ -461,13 +442,18 @@ private:
         std::uint64_t by_device = device_bytes / (implementations().size() * s.image_bytes());
         std::uint64_t forms = make_for_naive_ ? 2 : 1;
         std::uint64_t by_region = (inputs().size() - roofline_.end()) / (forms * s.image_bytes());
-        // The workload's vectors and the image, in each form, and the stores of two workers.
-        std::uint64_t by_host =
-            available_memory() / 2 / places / ((2 * forms + 2) * s.image_bytes()) + sets_.size() +
-            spare_.size();
-        const std::uint64_t by_time =
-            std::max<std::uint64_t>(min_sets_, enough_for_more / s.image_bytes());
-        return std::min({by_device, by_region, by_host, by_time, std::uint64_t{max_calls}});
+        // The workload's vectors and the image, in each form, beside the stores of two workers.
+        std::uint64_t memory = available_memory() / 2 / places;
+        memory -= std::min(memory, 2 * s.output_bytes());
+        const std::uint64_t by_host =
+            memory / (2 * forms * s.image_bytes()) + sets_.size() + spare_.size();
+        return std::min({by_device, by_region, by_host, std::uint64_t{max_calls}});
+    }
+    // Returns how many are worth the time of making them, if they are not there.
+    std::size_t worth_making(implementation who)
+    {
+        const std::deque<benchmark_set> &sets = sets_of(who);
+        return std::max<std::uint64_t>(sets.size(), enough_for_more / sets[0].image_bytes());
     }
 
     // The rounds check the outputs of naive and the submission.
@@ -504,17 +490,15 @@ private:
             // gains nothing.
             if (who == implementation::submission && gates_.speedup > 0)
                 ms = std::min(ms, naive_ms_ / gates_.naive_share / gates_.speedup);
-            double needed = ms > 0 ? std::ceil(min_run_ms / ms) : static_cast<double>(fitting);
-            calls_[index(who)] =
-                static_cast<int>(std::clamp(needed, 1.0, static_cast<double>(fitting)));
+            const auto most = static_cast<double>(std::min(fitting, worth_making(who)));
+            double needed = ms > 0 ? std::ceil(min_run_ms / ms) : most;
+            calls_[index(who)] = static_cast<int>(std::clamp(needed, 1.0, most));
         }
         const std::size_t old = sets_.size(), old_for_naive = for_naive_.size();
         add_sets(sets_, make_, spare_, calls_in(sets_));
         add_sets(for_naive_, make_for_naive_, spare_for_naive_, calls_in(for_naive_));
         spare_.clear();
         spare_for_naive_.clear();
-        place_stores(sets_, old);
-        place_stores(for_naive_, old_for_naive);
         load_trusted(old, old_for_naive);
         load_submission(old);
     }

@@ -210,9 +210,9 @@ TEST_CASE("few pairs are enough only if each is clear, on both clocks and for ev
         return ms * (late_spike.round == 5 ? 1.1 : 1);
     };
     CHECK(judge(late_spike, at_least(2.2)).result.pairs == first_look);
-    simulated_device liar; // fast on its own clock alone, by less than is a mismatch
-    liar.submission_ms = 3 / 2.95;
-    liar.claimed = [](double ms) { return 0.95 * ms; };
+    simulated_device liar;        // fast on its own clock alone, by less than is a mismatch
+    liar.submission_ms = 3 / 2.6; // 1.93 and 1.27 times what is required of it
+    liar.claimed = [](double ms) { return 0.83 * ms; };
     CHECK(judge(liar, at_least(1.5)).result.pairs == 5);
     CHECK(judge(liar, at_least(2.28)).result.pairs == first_look);
 
