@@ -37,7 +37,8 @@ struct speed_gates {
     // The form of the inputs, if the submission chooses it. Versions that are timed together share
     // inputs of one form.
     std::string form;
-    // Asks the submission whether it chose that form, if must_guess() was true before; else empty.
+    // Asks the submission whether it chose that form, if must_guess() was true before, as only on a
+    // GPU; else empty.
     std::function<bool()> form_is_right;
     std::string too_slow; // likely reasons for missing S or the first step, and hints
 };

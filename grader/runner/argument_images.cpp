@@ -64,7 +64,7 @@ std::string elements(std::uint64_t n) { return fmt::format("{} element{}", n, n 
 argument_images::argument_images(std::vector<argument> &arguments) : arguments_(arguments)
 {
     const std::uint64_t guard = options().simulated ? 4096 : 65536;
-    if (!arguments_.empty()) claim_inputs();
+    if (!arguments_.empty()) claim_inputs(); // else nothing is written there
     for (argument &a : arguments_) {
         argument_descriptor &s = a.wire;
         s.guard = s.where == argument_memory::value ? 0 : guard;

@@ -38,7 +38,8 @@ std::uint64_t bytes_of_arguments(workload &work)
     return bytes;
 }
 
-// Returns the sets that a run takes by `at_bandwidth_ms`, like this one, that fit `max_bytes`.
+// Returns how many sets like this one a run of `at_bandwidth_ms` takes, as far as `max_bytes` hold
+// them.
 std::size_t sets_at_bandwidth(workload &work, const wanted_sets &wanted)
 {
     const double bytes_per_ms = static_cast<double>(device().peak_bytes_per_s) / 1e3;

@@ -145,22 +145,28 @@ void run_side_by_side(const std::vector<case_group> &groups, int processes,
     options() = alone;
 }
 
+std::vector<case_group> each_alone(const std::vector<std::size_t> &cases)
+{
+    std::vector<case_group> groups;
+    for (std::size_t i : cases) groups.push_back({i});
+    return groups;
+}
+
 // The correctness cases run side by side, and where there is room, this process begins with the
 // timed ones meanwhile: inputs and workers take most of their time. It waits with the first time
-// until all else is done. Cases are in no groups here: on a GPU they share workers with whatever
-// the same process graded before.
+// until all else is done. Cases are in no groups here, where they share workers with whatever the
+// same process graded before; but those of one function share its ranks, which start for a second.
 void grade_on_gpu(const std::vector<std::size_t> &chosen, int processes)
 {
     // Enough for the largest arrays of a correctness case, in each worker and in each region.
     constexpr std::uint64_t device_bytes = std::uint64_t{5} << 30;
     constexpr std::uint64_t host_bytes = std::uint64_t{12} << 30;
     std::vector<case_group> correctness, timed, held_back;
-    for (std::size_t i : chosen) {
-        const case_record &r = records()[i];
-        (r.held_back ? held_back : r.what == kind::clock ? timed : correctness).push_back({i});
+    for (const case_group &group :
+         options().mpirun.empty() ? each_alone(chosen) : groups_of(chosen)) {
+        const case_record &r = records()[group[0]];
+        (r.held_back ? held_back : r.what == kind::clock ? timed : correctness).push_back(group);
     }
-    // First the last functions of a lab: those for several devices, or ranks, start the longest.
-    std::ranges::reverse(correctness);
     const std::vector<case_record> fresh(records());
     constexpr int max_correctness =
         3; // a driver makes the contexts of several processes one by one

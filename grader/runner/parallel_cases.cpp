@@ -19,6 +19,7 @@
 #include <cerrno>
 #include <csignal>
 #include <exception>
+#include <future>
 #include <new>
 #include <utility>
 
@@ -82,6 +83,7 @@ bool is_wrong(const case_record &r)
 struct forked {
     pid_t process;
     owned_fd results;
+    std::future<std::vector<std::uint8_t>> read; // all of them, once their reader has begun
 };
 
 void write_all(int to, const std::vector<std::uint8_t> &bytes)
@@ -114,7 +116,7 @@ std::vector<std::uint8_t> read_all(int from)
         results.close(); // who reads them need not wait until a driver has ended the workers
         leave();
         _exit(0);
-    } catch (const std::exception &e) { // its cases have no result, which counts as a fault
+    } catch (const std::exception &e) { // cases without a result count as a fault
         fmt::print(stderr, "A process of the grader ended: {}\n", e.what());
         leave();
         _exit(1);
@@ -126,7 +128,7 @@ forked fork_to(const std::function<json()> &work, const std::function<void()> &l
     pipe_ends pipe = make_pipe();
     const pid_t parent = getpid(), child = fork();
     if (child < 0) throw_errno("starting a process for cases");
-    if (child > 0) return {child, std::move(pipe.out)};
+    if (child > 0) return {child, std::move(pipe.out), {}};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1); // the parent ended before prctl
     run_child(work, leave, std::move(pipe.in));
@@ -134,9 +136,9 @@ forked fork_to(const std::function<json()> &work, const std::function<void()> &l
 
 std::vector<pid_t> leaving; // forked processes that may still end their workers
 
-void take_results(const forked &other)
+void take_results(forked &other)
 {
-    const json results = json::from_cbor(read_all(other.results.get()), true, false);
+    const json results = json::from_cbor(other.read.get(), true, false);
     leaving.push_back(other.process);
     if (results.is_discarded()) return; // the process ended before it had written all
     for (const json &result : results)
@@ -234,10 +236,13 @@ void run_groups(std::vector<case_group> groups, int others,
     };
     std::vector<forked> forks;
     for (int k = 0; k < others; ++k) forks.push_back(fork_to(work, leave));
+    // A process leaves when its results are read, and `own` may wait until it has.
+    for (forked &other : forks)
+        other.read = std::async(std::launch::async, read_all, other.results.get());
     for (const case_group &group : own) run(group);
     work();
     if (others > 0) pause();
-    for (const forked &other : forks) take_results(other);
+    for (forked &other : forks) take_results(other);
     require_results(groups);
     require_results(own);
     // On a GPU every case was judged by itself.

@@ -29,8 +29,8 @@ void run_groups(std::vector<case_group> groups, int others,
                 const std::function<void(const case_group &)> &run,
                 const std::function<void()> &leave, const std::function<void()> &pause,
                 const std::vector<case_group> &own = {});
-// Waits until these processes have ended, which run_groups() does first: it returns as soon as it
-// has their results.
+// run_groups() returns when it has all results; the processes that it forked may still end their
+// workers. This waits for them; run_groups() calls it first.
 void wait_for_forked();
 
 // True if any process of this grade found a mistake in a correctness case of `function`.

@@ -47,7 +47,7 @@ public:
 
     // Checks the stored bytes without knowing the answer: the guards, and that something was
     // written over `word`. Then copies them to the workload, whose check() can follow. Ends the
-    // case on a failure. Several sets may be taken at the same time.
+    // case on a failure. Comes before the next set's store(), which goes to the same place.
     void take(const shared_memory &out, std::uint32_t word) const;
 
 private:

@@ -70,9 +70,11 @@ public:
         inputs_in_advance::made_sets made = inputs_in_advance::take(gates_.form);
         spare_ = std::move(made.submission);
         spare_for_naive_ = std::move(made.naive);
+        std::future<void> started = std::async(std::launch::async, [this] { start_built(); });
         add_sets(sets_, make_, spare_, min_sets_);
         // Naive has nothing to gain from an input that it has seen.
         if (make_for_naive_) add_sets(for_naive_, make_for_naive_, spare_for_naive_, 1);
+        started.get();
     }
 
     bool has_library() const override { return have_library(); }
@@ -95,13 +97,9 @@ public:
         verified_[index(implementation::submission)] = false;
         stopwatch watch(prepare_s_);
         if (prepared_ > 0 && !others_stay) restart_workers();
-        // Workers start beside each other, and learn the size of the L2. Nothing of the
-        // submission's runs while trusted workers load: its constructors are over, or its program
-        // is still compiled.
-        const bool compiled = submission_is_built();
         be_alone_if_free();
         if (!others_stay) {
-            start(compiled ? implementations() : trusted());
+            start_built();
             const std::future<void> populated = populate_output(implementation::naive);
             roofline_.load();
             load_trusted(0, 0);
@@ -112,18 +110,19 @@ public:
             measure_overhead();
         }
         prepare_s_ -= wait_for_submission();
-        if (!std::exchange(form_known_, true)) require_form();
+        if (prepared_ == 0 && gates_.form_is_right && !gates_.form_is_right()) throw other_form{};
         static bool warm = false;
         std::future<answer> warming;
         if (!others_stay && !std::exchange(warm, true)) warming = warm_up();
         const std::future<void> populated = populate_output(implementation::submission);
-        if (others_stay || !compiled) start({implementation::submission});
+        start({implementation::submission});
         populated.wait();
         if (warming.valid()) require_warm(warming.get());
         load_submission(0);
         // All that takes long before the first time is done: the rest wants the device alone.
-        constexpr double cools_after_s = 1;
-        if (wait_for_quiet() > cools_after_s) require_warm(warm_up().get());
+        wait_for_quiet();
+        constexpr std::chrono::seconds cools_after(1);
+        if (std::chrono::steady_clock::now() - worked_ > cools_after) require_warm(warm_up().get());
         measure_overhead();
         if (others_stay)
             choose_calls({implementation::submission});
@@ -140,7 +139,6 @@ public:
         others_stay_ = prepared_ > 0 && answers_[index(implementation::naive)] &&
                        restarted_ == times_restarted();
         first_ = 0;
-        form_known_ = false;
         if (others_stay_ || prepared_ == 0) return;
         // A fault in an earlier step has ended the workers: all begins anew, the number of calls,
         // too, which was that step's.
@@ -161,6 +159,7 @@ public:
         change_inputs(implementation::submission, random_);
         if (make_for_naive_) change_inputs(implementation::naive, same);
         roofline_.fma_rate(16); // the device may have idled while outputs were checked
+        worked_ = std::chrono::steady_clock::now();
     }
 
     timed_run run(implementation who) override { return run(who, calls_[index(who)]); }
@@ -200,20 +199,20 @@ public:
     }
 
 private:
-    // Goes on beside what follows, if that asks nothing of naive's worker. The clocks stay high
+    // Works on a thread; until that is over nobody may ask naive's worker. The clocks stay high
     // from then on, since each round begins with some work.
     std::future<answer> warm_up()
     {
         return std::async(std::launch::async, [this] {
             answer last;
             for (int i = 0; i < 4; ++i) last = roofline_.work(max_calls);
+            worked_ = std::chrono::steady_clock::now();
             return last;
         });
     }
     static void require_warm(const answer &last) { require_trusted(last, "warming the device up"); }
 
-    // Returns the seconds that it waited.
-    double wait_for_quiet()
+    void wait_for_quiet()
     {
         double waited_s = 0;
         if (sets_[0].uses_host_memory()) {
@@ -226,7 +225,6 @@ private:
         }
         if (!alone_) waited_s += alone_.emplace().waited_s;
         prepare_s_ -= waited_s;
-        return waited_s;
     }
 
     // Alone, it makes and checks inputs on all cores.
@@ -238,14 +236,6 @@ private:
     {
         static double least = std::numeric_limits<double>::infinity();
         overhead_ms_ = least = std::min(least, roofline_.overhead());
-    }
-
-    void require_form()
-    {
-        if (!gates_.form_is_right) return;
-        const bool right = gates_.form_is_right();
-        forget_call(); // it had no inputs: those of the benchmark are untouched
-        if (!right) throw other_form{};
     }
 
     static std::size_t index(implementation who) { return static_cast<std::size_t>(who); }
@@ -372,6 +362,10 @@ private:
         in_parallel(all.size(), [&](std::size_t k) { answers[k] = question(all[k]); });
         for (std::size_t k = 0; k < all.size(); ++k) require(all[k], answers[k], doing);
     }
+    // Workers start beside each other, and learn the size of the L2. The submission's is one of
+    // them if it can be: then nothing of it runs while trusted workers load, since its constructors
+    // are over. Else it is still compiled.
+    void start_built() { start(submission_is_built() ? implementations() : trusted()); }
     void start(const std::vector<implementation> &all)
     {
         ask_each(all, "asking for the device's properties",
@@ -449,8 +443,8 @@ private:
             memory / (2 * forms * s.image_bytes()) + sets_.size() + spare_.size();
         return std::min({by_device, by_region, by_host, std::uint64_t{max_calls}});
     }
-    // Returns how many are worth the time of making them, if they are not there.
-    std::size_t worth_making(implementation who)
+    // Returns how many sets there are, or as many as `enough_for_more` bytes hold if that is more.
+    std::size_t max_sets_by_time(implementation who)
     {
         const std::deque<benchmark_set> &sets = sets_of(who);
         return std::max<std::uint64_t>(sets.size(), enough_for_more / sets[0].image_bytes());
@@ -490,7 +484,7 @@ private:
             // gains nothing.
             if (who == implementation::submission && gates_.speedup > 0)
                 ms = std::min(ms, naive_ms_ / gates_.naive_share / gates_.speedup);
-            const auto most = static_cast<double>(std::min(fitting, worth_making(who)));
+            const auto most = static_cast<double>(std::min(fitting, max_sets_by_time(who)));
             double needed = ms > 0 ? std::ceil(min_run_ms / ms) : most;
             calls_[index(who)] = static_cast<int>(std::clamp(needed, 1.0, most));
         }
@@ -591,9 +585,9 @@ private:
     std::uint32_t word_ = 0;
     double device_s_ = 0, prepare_s_ = 0, verify_s_ = 0;
     int calls_[3] = {1, 1, 1}, prepared_ = 0;
-    bool form_known_ = false;  // the submission was asked, if it must be
     bool others_stay_ = false; // only the submission's worker is new
-    unsigned restarted_ = 0;   // times_restarted() when the workers were prepared
+    std::chrono::steady_clock::time_point worked_ = std::chrono::steady_clock::now(); // the device
+    unsigned restarted_ = 0; // times_restarted() when the workers were prepared
     bool answers_[3] = {};
     double first_naive_ms_ = 0;             // the first call
     double overhead_ms_ = 0, naive_ms_ = 0; // the second: one call, measured at the start

@@ -28,9 +28,9 @@
 
 namespace grading {
 
-// So many samples are enough if each stands so many times above the required speedup, on the
-// workers' clocks, and above what is required on the parent's; and above each share of the device's
-// rate that is asked for, on the workers' clocks.
+// So many samples are enough if on either clock each stands `ratio` times above what that clock
+// must show (the parent's: 10 % less than the speedup), and on the workers' clocks each stands
+// `share` times above every share of the device's rate that is asked for.
 struct early_look {
     std::size_t samples;
     double ratio, share;

@@ -214,6 +214,7 @@ TEST_CASE("few pairs are enough only if each is clear, on both clocks and for ev
     liar.submission_ms = 3 / 2.6; // 1.93 and 1.27 times what is required of it
     liar.claimed = [](double ms) { return 0.83 * ms; };
     CHECK(judge(liar, at_least(1.5)).result.pairs == 5);
+    CHECK(judge(liar, at_least(2.1)).result.pairs == 5); // 1.37 times
     CHECK(judge(liar, at_least(2.28)).result.pairs == first_look);
 
     speed_gates steps = at_least(1.4);
