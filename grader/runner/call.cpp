@@ -124,6 +124,15 @@ void check_refused_early(const answer &ran, const std::string &function)
              "All work belongs in the function that the case calls.");
 }
 
+// A submission may keep in static variables which peer access it enabled, or the number of
+// multiprocessors. When these change, as only the simulator's do, it gets a fresh process.
+void restart_if_devices_change(const case_record &c)
+{
+    static std::pair<std::uint64_t, int> previous;
+    const std::pair devices(c.closed_peers, c.multiprocessors);
+    if (options().simulated && std::exchange(previous, devices) != devices) restart_workers();
+}
+
 // Makes one call with fresh poison: load, run, report, store. Returns true if the call left
 // threads behind. Under another schedule, results that depend on the order of blocks and warps
 // show.
@@ -131,12 +140,6 @@ bool call_once(std::vector<argument> &arguments, argument_images &images, const 
                void *result, std::size_t result_bytes, bool other_schedule)
 {
     const case_record &c = current_case();
-    // A submission may keep in static variables which peer access it enabled, or the number of
-    // multiprocessors. When these change, as only the simulator's do, it gets a fresh process.
-    static std::pair<std::uint64_t, int> previous;
-    const std::pair device_setup(c.closed_peers, c.multiprocessors);
-    if (options().simulated && std::exchange(previous, device_setup) != device_setup)
-        restart_workers();
     counters().of_last_call.clear();
     images.fill(c.repeating);
     request load = load_request(arguments, function), run = run_request(function);
@@ -248,6 +251,7 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     counters().results_of_ranks.clear();
     counters().of_each_call.clear();
     for (argument &a : arguments) a.wire.last = c.may_read_on == a.wire.name;
+    restart_if_devices_change(c);
     argument_images images(arguments);
 
     const bool shuffled = options().random_schedule;
