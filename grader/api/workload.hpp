@@ -38,7 +38,7 @@ struct speed_gates {
     // inputs of one form.
     std::string form;
     // Asks the submission whether it chose that form, if must_guess() was true before, as only on a
-    // GPU; else empty.
+    // GPU; else empty. It calls functions without arguments only: the inputs are there already.
     std::function<bool()> form_is_right;
     std::string too_slow; // likely reasons for missing S or the first step, and hints
 };

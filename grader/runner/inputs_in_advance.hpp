@@ -36,8 +36,8 @@ public:
     // of the memory that was available then still is. From then on no process may be forked that
     // goes on with this program, as run_groups() forks some.
     static void begin();
-    // Returns the current case's sets, for which it may wait; none if their turn has not come, or
-    // if they have another form (speed_gates::form).
+    // Returns the current case's sets, for which it may wait; none if their turn has not come, if
+    // they were taken, or if they have another form (speed_gates::form).
     static made_sets take(const std::string &form);
     // No thread works after it, as is right while times are taken of calls that use the host's
     // memory, and of all calls where there are few cores. It waits for the case whose sets are

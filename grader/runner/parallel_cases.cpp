@@ -245,7 +245,7 @@ void run_groups(std::vector<case_group> groups, int others,
     for (forked &other : forks) take_results(other);
     require_results(groups);
     require_results(own);
-    // On a GPU every case was judged by itself.
+    // On a GPU a process leaves out only what ran endlessly in itself.
     if (others > 0 && options().simulated) mark_not_tried();
 }
 

@@ -86,13 +86,7 @@ public:
     {
         const bool others_stay = std::exchange(others_stay_, false);
         finish_all_checks();
-        if (!holds_inputs(claim_))
-            end_case(verdict::INFRA_ERROR,
-                     fmt::format("Between two measurements of {}, a call of the case's own wrote "
-                                 "over their inputs.",
-                                 function()),
-                     "The steps of a ladder share the inputs of the first: make the call once, and "
-                     "keep in a static variable what it found.");
+        require_inputs();
         if (!others_stay) verified_[index(implementation::naive)] = false;
         verified_[index(implementation::submission)] = false;
         stopwatch watch(prepare_s_);
@@ -110,7 +104,11 @@ public:
             measure_overhead();
         }
         prepare_s_ -= wait_for_submission();
-        if (prepared_ == 0 && gates_.form_is_right && !gates_.form_is_right()) throw other_form{};
+        if (prepared_ == 0 && gates_.form_is_right) {
+            answers_[index(implementation::submission)] = false; // has no sets, and may end
+            if (!gates_.form_is_right()) throw other_form{};
+            require_inputs();
+        }
         static bool warm = false;
         std::future<answer> warming;
         if (!others_stay && !std::exchange(warm, true)) warming = warm_up();
@@ -199,6 +197,18 @@ public:
     }
 
 private:
+    void require_inputs() const
+    {
+        if (!holds_inputs(claim_))
+            end_case(verdict::INFRA_ERROR,
+                     fmt::format("Between two measurements of {}, a call of the case's own wrote "
+                                 "over their inputs.",
+                                 function()),
+                     "The steps of a ladder share the inputs of the first: make the call once, and "
+                     "keep in a static variable what it found. What asks for the form of the "
+                     "inputs has no arguments.");
+    }
+
     // Works on a thread; until that is over nobody may ask naive's worker. The clocks stay high
     // from then on, since each round begins with some work.
     std::future<answer> warm_up()

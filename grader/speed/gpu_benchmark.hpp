@@ -32,7 +32,8 @@ public:
     virtual void leave() = 0;
 };
 
-// Makes the first sets of arguments. `make_for_naive` may be empty: naive takes the same arguments.
+// Makes the first sets of arguments, beside which all workers start that are built.
+// `make_for_naive` may be empty: naive takes the same arguments.
 std::unique_ptr<gpu_benchmark> make_gpu_benchmark(const make_workload &make,
                                                   const make_workload &make_for_naive,
                                                   const speed_gates &gates);

@@ -15,7 +15,7 @@
 // Most verdicts are far from close. Few samples are enough to say "reached" if each of them lies
 // far above the required value (early_looks). In the pairs of data/measured/pairs no ratio stands
 // more than 7 % above its median on the workers' clocks, but for labs 12 and 14, which rise by up
-// to 43 and 91 %; on the parent's one in 140 stands more than 30 % above, and one of 7800 more than
+// to 43 and 91 %; on the parent's one in 140 stands more than 30 % above, and two of 7800 more than
 // 83 %. Drawn from them again and again, neither two, nor three, nor five decided
 // wrongly. Below their median they reach further (spikes), so that three samples say "missed" only
 // where each took seconds, which no spike doubles.

@@ -45,22 +45,22 @@ void judge_submission(gpu_benchmark &benchmark, const speed_gates &gates, scruti
 // The benchmark of a ladder's case, from its first step to its last.
 std::unique_ptr<gpu_benchmark> of_steps;
 
+void leave_steps()
+{
+    if (of_steps) of_steps->leave(); // none, if the last step could not make one
+    of_steps.reset();
+}
+
 gpu_benchmark &benchmark_for_step(const make_workload &make, const make_workload &make_for_naive,
                                   const speed_gates &gates)
 {
-    if (of_steps && of_steps->gates().form != gates.form) {
-        of_steps->leave();
-        of_steps.reset();
-    }
+    if (of_steps && of_steps->gates().form != gates.form) leave_steps();
     if (of_steps) {
         of_steps->change_submission();
         return *of_steps;
     }
     of_steps = make_gpu_benchmark(make, make_for_naive, gates);
-    at_end_of_steps([] {
-        if (of_steps) of_steps->leave(); // none, if the last step could not make one
-        of_steps.reset();
-    });
+    at_end_of_steps(leave_steps);
     return *of_steps;
 }
 
@@ -109,6 +109,7 @@ bool timed_benchmark(const make_workload &make, const make_workload &make_for_na
         else
             judge_alone(make, make_for_naive, gates);
     } catch (const other_form &) {
+        leave_steps();
         return false;
     }
     if (!open.empty()) end_case(verdict::SKIPPED, "The clock is open, not lost; " + open + ".");
