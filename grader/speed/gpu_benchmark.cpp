@@ -120,7 +120,7 @@ public:
         // All that takes long before the first time is done: the rest wants the device alone.
         wait_for_quiet();
         constexpr std::chrono::seconds cools_after(1);
-        if (std::chrono::steady_clock::now() - worked_ > cools_after) require_warm(warm_up().get());
+        if (roofline_.idle() > cools_after) require_warm(warm_up().get());
         measure_overhead();
         if (others_stay)
             choose_calls({implementation::submission});
@@ -157,7 +157,6 @@ public:
         change_inputs(implementation::submission, random_);
         if (make_for_naive_) change_inputs(implementation::naive, same);
         roofline_.fma_rate(16); // the device may have idled while outputs were checked
-        worked_ = std::chrono::steady_clock::now();
     }
 
     timed_run run(implementation who) override { return run(who, calls_[index(who)]); }
@@ -216,7 +215,6 @@ private:
         return std::async(std::launch::async, [this] {
             answer last;
             for (int i = 0; i < 4; ++i) last = roofline_.work(max_calls);
-            worked_ = std::chrono::steady_clock::now();
             return last;
         });
     }
@@ -596,8 +594,7 @@ private:
     double device_s_ = 0, prepare_s_ = 0, verify_s_ = 0;
     int calls_[3] = {1, 1, 1}, prepared_ = 0;
     bool others_stay_ = false; // only the submission's worker is new
-    std::chrono::steady_clock::time_point worked_ = std::chrono::steady_clock::now(); // the device
-    unsigned restarted_ = 0; // times_restarted() when the workers were prepared
+    unsigned restarted_ = 0;   // times_restarted() when the workers were prepared
     bool answers_[3] = {};
     double first_naive_ms_ = 0;             // the first call
     double overhead_ms_ = 0, naive_ms_ = 0; // the second: one call, measured at the start

@@ -4,6 +4,7 @@
 #include "process/protocol.hpp"
 #include "process/worker_process.hpp"
 
+#include <chrono>
 #include <cstdint>
 
 namespace grading {
@@ -17,6 +18,11 @@ public:
     std::uint64_t end() const { return at_ + copy_bytes_ + values_bytes; }
     std::uint64_t device_bytes() const { return 4 * copy_bytes_; }
     double device_seconds() const { return device_s_; } // spent so far
+    // Returns how long ago they last worked; before the first time, how long ago this was made.
+    std::chrono::steady_clock::duration idle() const
+    {
+        return std::chrono::steady_clock::now() - worked_;
+    }
 
     // Does nothing if naive's worker has them: they stay there.
     void load();
@@ -42,6 +48,7 @@ private:
     std::uint64_t at_, copy_bytes_ = 0;
     int blocks_ = 0;
     double device_s_ = 0;
+    std::chrono::steady_clock::time_point worked_ = std::chrono::steady_clock::now();
 };
 
 } // namespace grading
