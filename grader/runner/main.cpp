@@ -154,9 +154,9 @@ std::vector<case_group> each_alone(const std::vector<std::size_t> &cases)
 
 // The correctness cases run side by side, and where there is room, this process begins with the
 // timed ones meanwhile: inputs and workers take most of their time. It waits with the first time
-// until all else is done. Cases are in no groups here, where they share workers with whatever the
-// same process graded before; but in a lab with ranks, which start for a second, those of each
-// function are in one.
+// until all else is done. Each case is a group of its own: on a GPU it shares workers with whatever
+// the same process graded before. Only where a lab has ranks, which take a second to start, are the
+// cases of a function one group.
 void grade_on_gpu(const std::vector<std::size_t> &chosen, int processes)
 {
     // Enough for the largest arrays of a correctness case, in each worker and in each region.

@@ -236,7 +236,8 @@ void run_groups(std::vector<case_group> groups, int others,
     };
     std::vector<forked> forks;
     for (int k = 0; k < others; ++k) forks.push_back(fork_to(work, leave));
-    // A process leaves when its results are read, and `own` may wait until it has.
+    // A forked process releases the clock's lock once its results are read, and `own` may wait for
+    // that lock.
     for (forked &other : forks)
         other.read = std::async(std::launch::async, read_all, other.results.get());
     for (const case_group &group : own) run(group);
