@@ -220,7 +220,7 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
         if (options.every_replay) // of an earlier grade
             for (const std::string &call : kept_calls(t, i)) fs::remove(call);
         graded g = grade_one(t, *i.of, i.what, options, said, simulated);
-        settle_backend(options);
+        if (g.without_gpu) options.backend = "sim";
         if (g.status == wrong_usage) {
             unmatched += g.said;
             continue;

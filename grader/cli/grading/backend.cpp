@@ -15,7 +15,6 @@
 #include <cctype>
 #include <chrono>
 #include <cstdint>
-#include <future>
 
 namespace cli {
 
@@ -30,19 +29,15 @@ bool gpu_device_present()
 }
 
 // Runs a trial kernel; empty: a GPU can be used.
-std::string reason_no_gpu(const std::string &worker)
+std::string reason_no_gpu(const toolchain &t, const lab &any, progress_line &progress)
 {
+    if (!gpu_device_present()) return "no NVIDIA device is present";
+    const std::string worker = t.program(any, "naive", "gpu");
+    build_targets(t, {worker}, progress);
     exit_result e = run_program({worker, "--probe"}, std::chrono::seconds(60));
     if (e.ok()) return {};
     std::string said = without_line_ends(sanitized(e.text, 500));
     return said.empty() ? "a trial kernel " + e.words() : said;
-}
-
-std::string built_worker(const toolchain &t, const lab &any, progress_line &progress)
-{
-    const std::string worker = t.program(any, "naive", "gpu");
-    build_targets(t, {worker}, progress);
-    return worker;
 }
 
 } // namespace
@@ -56,8 +51,7 @@ std::string choose_backend(const toolchain &t, const lab &any, grade_options &op
             throw usage_error("--require-gpu and --backend sim exclude each other");
         return {};
     }
-    std::string reason = gpu_device_present() ? reason_no_gpu(built_worker(t, any, progress))
-                                              : "no NVIDIA device is present";
+    const std::string reason = reason_no_gpu(t, any, progress);
     if (reason.empty()) {
         if (options.backend == "auto") options.backend = "both";
         return {};
@@ -81,14 +75,6 @@ void choose_backend_early(const toolchain &t, const lab &any, grade_options &opt
     }
     options.seed = choose_seed(options.seed);
     options.backend = "both";
-    options.no_gpu =
-        std::async(std::launch::async, reason_no_gpu, built_worker(t, any, progress)).share();
-}
-
-void settle_backend(grade_options &options)
-{
-    if (options.lacks_gpu()) options.backend = "sim";
-    options.no_gpu = {};
 }
 
 std::string choose_seed(const std::string &wanted, const char *option)

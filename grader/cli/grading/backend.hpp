@@ -14,12 +14,10 @@ namespace cli {
 // no_device_error if gpu was asked for.
 std::string choose_backend(const toolchain &t, const lab &any, grade_options &options,
                            progress_line &progress);
-// Goes ahead with "both" for "auto" where there is a device, and tries it meanwhile:
-// options.no_gpu. grade_one() then grades on the simulator alone if need be; settle_backend() says
-// so afterwards.
+// The same, but makes "both" of "auto" wherever there is a device: whether that can be used is
+// found out by the grader, which needs no kernel before its own (graded::without_gpu).
 void choose_backend_early(const toolchain &t, const lab &any, grade_options &options,
                           progress_line &progress);
-void settle_backend(grade_options &options);
 
 // Returns the seed as hexadecimal digits; random if `wanted` is empty. Throws usage_error, which
 // names the option that it was given by.

@@ -143,13 +143,14 @@ graded grade_on_both(const toolchain &t, const lab &l, const subject &what,
     // The compiler shares the machine with that grader, which makes inputs on all cores.
     if (!what.ours)
         prepared = prepare_grade(t, l, what, options, {.wall = std::chrono::seconds(180)});
-    if (options.lacks_gpu()) {
-        simulator.reset();
-        clock.reset();
-        gpu.reset();
-        return grade_prepared(t, l, what, prepared, on("sim", options), progress);
+    if (prepared.refused.is_null()) {
+        if (gpu->lacks_device()) {
+            graded g = grade_prepared(t, l, what, prepared, on("sim", options), progress);
+            g.without_gpu = true;
+            return g;
+        }
+        gpu->begin(prepared);
     }
-    if (prepared.refused.is_null()) gpu->begin(prepared);
     grade_options on_simulator = on("sim", options);
     if (const auto beside = static_cast<int>(grading::cores_beside_clock(cores())); beside > 0) {
         on_simulator.processes = std::min(options.processes, beside);

@@ -180,6 +180,7 @@ exit_result answer_to(const json &request, const toolchain &t, const lab &l,
     c.each_line = [&](std::string_view line) {
         if (line.starts_with(count)) {
             number(line, count, cases);
+            if (progress) progress(done, cases);
         } else if (line.starts_with(finished)) {
             if (progress && !told) progress(++done, cases);
         } else if (line.starts_with(status)) {
@@ -332,6 +333,7 @@ struct early_grade::state {
     const scratch_folder scratch = {};
     const std::string worker = scratch.path() + "/worker"; // a link to the program
     const waitable_flag given_up = {};
+    std::promise<bool> lacks_device = {};
     std::promise<exit_result> answer = {};
     std::future<void> end = {}; // its destructor waits
     std::optional<file_lock> until_built = std::make_optional<file_lock>(worker + ".lock");
@@ -346,17 +348,27 @@ struct early_grade::state {
 
     void run()
     {
-        bool answered = false;
+        bool tried = false, answered = false;
+        const auto know = [&](bool lacks) {
+            if (!std::exchange(tried, true)) lacks_device.set_value(lacks);
+        };
+        // It tries its device before it says how many cases there are.
+        const auto report = [&](int done, int cases) {
+            know(false);
+            if (progress) progress(done, cases);
+        };
         const auto take = [&](const exit_result &e) {
+            know(e.what == exit_result::exited && e.status == nothing_graded);
             if (!std::exchange(answered, true)) answer.set_value(e);
         };
         try {
             json request = request_of(tools, of, what, worker, options, result_file(scratch));
             request["worker_lock"] = worker + ".lock";
             // It waits for the compiler, and may wait for the simulator's grader.
-            take(answer_to(request, tools, of, 3 * limit_of_grade, progress, given_up.descriptor(),
+            take(answer_to(request, tools, of, 3 * limit_of_grade, report, given_up.descriptor(),
                            take));
         } catch (...) { // once the result is there, nothing that happens to the grader counts
+            know(false);
             if (!answered) answer.set_exception(std::current_exception());
         }
     }
@@ -381,6 +393,8 @@ void early_grade::begin(const prepared_grade &prepared)
     fs::create_symlink(prepared.workers.at(s.options.backend), s.worker);
     s.until_built.reset();
 }
+
+bool early_grade::lacks_device() { return state_->lacks_device.get_future().get(); }
 
 graded early_grade::result()
 {

@@ -9,7 +9,6 @@
 #include "subject.hpp"
 
 #include <functional>
-#include <future>
 #include <map>
 #include <memory>
 #include <string>
@@ -41,10 +40,6 @@ struct grade_options {
     bool every_gate = false;   // also judge by timed gates that are not calibrated for this GPU
     bool replays = false;      // failed calls are kept in .workbook/replays, to be repeated alone
     bool every_replay = false; // ... and those of cases that pass
-    // With backend both: the reason, once it is known, why no GPU can be used after all; an empty
-    // one, or no future: one can.
-    std::shared_future<std::string> no_gpu = {};
-    bool lacks_gpu() const { return no_gpu.valid() && !no_gpu.get().empty(); } // may wait
 };
 
 struct graded {
@@ -52,13 +47,14 @@ struct graded {
     int status = 0;           // passed, failed, nothing_graded, infrastructure, wrong_usage
     bool from_grader = false; // the grader wrote the document, and did not fail at it
     std::string said;         // the grader's messages, which are about the machine or the request
+    bool without_gpu = false; // on both backends no GPU could be used: the simulator's grade
     std::string worker;       // the program that was graded; empty: none was built
     double seconds = 0, cpu_seconds = 0;
     // The grader may still be ending its workers; the last copy waits for it.
     std::shared_ptr<const void> ending = {};
 };
 
-// Called after each finished case with the numbers of finished and chosen cases.
+// Called with the numbers of finished and chosen cases, when these are known and after each case.
 using grade_progress = std::function<void(int done, int all)>;
 
 // Has ninja build all that grade_one needs, except for the workers of submissions. Throws
@@ -91,6 +87,8 @@ public:
     ~early_grade(); // ends the grader, unless its result was taken
     // The submission was built.
     void begin(const prepared_grade &prepared);
+    // Waits until the grader has tried its device. True if it ended because that cannot be used.
+    bool lacks_device();
     // Waits for the result; once, and only after begin(). Its `cpu_seconds` are not known. Throws
     // as grade_prepared().
     graded result();

@@ -1,5 +1,4 @@
 // A GPU's grader that is started while the submission is compiled.
-#include "cli/grading/backend.hpp"
 #include "cli/grading/grade_on_both.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/parallel_for.hpp"
@@ -9,7 +8,6 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <future>
 #include <sys/stat.h>
 #include <thread>
 
@@ -35,6 +33,7 @@ field() { sed "s/.*\"$1\":\"\([^\"]*\)\".*/\1/" "$request"; }
 grep -q worker_lock "$request" || exit 99
 flock -n -s "$(field worker_lock)" true || touch compiling
 touch started
+echo '{"cases":1}'
 flock -s "$(field worker_lock)" true || exit 5
 [ -e "$(field worker)" ] || exit 3
 readlink "$(field worker)" >worker
@@ -83,6 +82,7 @@ TEST_CASE("a result is taken when it is told, and its grader is waited for")
     p.script("build/grade.02_scaling", "cd '" + p.root + R"sh('
 request=$(cat)
 cp result.json "$(echo "$request" | sed 's/.*"result":"\([^"]*\)".*/\1/')"
+echo '{"cases":1}'
 echo '{"status":0}'
 read -r _ <end
 touch ended)sh");
@@ -116,6 +116,7 @@ TEST_CASE("on both backends the simulator's part is told while the GPU's goes on
     waiting_project p;
     p.script("build/grade.02_scaling", "cd '" + p.root + R"sh('
 request=$(cat)
+echo '{"cases":1}'
 case $request in *worker_lock*) timeout 60 cat end >told || exit 5 ;; esac
 cp result.json "$(echo "$request" | sed 's/.*"result":"\([^"]*\)".*/\1/')")sh");
     REQUIRE(mkfifo((p.root + "/end").c_str(), 0600) == 0);
@@ -142,6 +143,7 @@ case $request in
 *worker_lock*)
     { field clock_lock; field simulator_lock; } >locks.new
     mv locks.new locks
+    echo '{"cases":1}'
     flock -s "$(field worker_lock)" true
     timeout 60 cat end >/dev/null || exit 5 ;;
 *)
@@ -185,25 +187,19 @@ TEST_CASE("on both backends a refused file is told at once, whatever the GPU's g
     CHECK(labs_of(g.document).at(0).cases.at(0).verdict == "BUILD_FAILED");
 }
 
-TEST_CASE("a GPU that turns out to be of no use leaves the simulator's grade, at once")
+TEST_CASE("a GPU that turns out to be of no use leaves the simulator's grade")
 {
     waiting_project p;
     p.script("build/grade.02_scaling", "cd '" + p.root + R"sh('
 request=$(cat)
-case $request in *worker_lock*) exec sleep 600 ;; esac
+case $request in *worker_lock*) echo "mine: no CUDA-capable device is detected"; exit 77 ;; esac
 cp result.json "$(echo "$request" | sed "s/.*\"result\":\"\([^\"]*\)\".*/\1/")")sh");
     p.options.backend = "both";
-    std::promise<std::string> tried;
-    tried.set_value("the driver is too old");
-    p.options.no_gpu = tried.get_future().share();
     const subject ours = {.name = "solution", .source = p.root + "/mine.cu", .ours = true};
-    const auto start = std::chrono::steady_clock::now();
     const graded g = grade_on_both(p.tools, p.only_lab(), ours, p.options, {});
-    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
     CHECK(g.status == passed);
     CHECK(g.document["labs"][0]["points"] == 3);
-    settle_backend(p.options);
-    CHECK(p.options.backend == "sim");
+    CHECK(g.without_gpu);
 }
 
 TEST_CASE("on both backends a build that cannot be done ends the GPU's grader")
