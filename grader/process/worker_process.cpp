@@ -141,6 +141,16 @@ worker::worker(const worker_options &options, const shared_memory &input)
     state_->start(input);
 }
 
+// Waits for an answer for a few milliseconds, without sleeping: a process that sleeps goes on up to
+// 0.1 ms late.
+static void wait_awake(int socket)
+{
+    const auto end = steady::now() + std::chrono::milliseconds(5);
+    pollfd answered{socket, POLLIN, 0};
+    while (poll(&answered, 1, 0) == 0 && steady::now() < end) {
+    }
+}
+
 answer worker::state::ask(connected_process &target, request what, std::chrono::milliseconds limit)
 {
     answer a;
@@ -164,6 +174,8 @@ answer worker::state::ask(connected_process &target, request what, std::chrono::
         if (&target != &host) a.how = worker_exit::device_lost;
         return finish(a);
     }
+    if (awake) wait_awake(target.socket.get());
+    awake = what.what == command::wake && (what.flags & stay_awake) != 0;
     int socket = target.socket.get(), text_end = text.get(); // -1: it has closed its end
     while (true) {
         if (allowed.over(used)) {

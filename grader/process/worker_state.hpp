@@ -47,6 +47,7 @@ struct worker::state {
     std::unique_ptr<shared_memory> host_input, host_output;
     std::map<std::uint32_t, std::vector<argument_descriptor>> sets;
     bool has_answered = false;
+    bool awake = false; // the next request is timed
     // Asks the devices for their report if the host code crashes.
     std::optional<request> crash_report_request;
     std::string mpi_folder; // folder for Open MPI's files, if /tmp is not the worker's own

@@ -5,6 +5,7 @@
 #include "api/compare.hpp"
 #include "api/probes.hpp"
 #include "api/workload.hpp"
+#include "process/cores.hpp"
 #include "runner/argument_images.hpp"
 #include "runner/bytes.hpp"
 #include "runner/call_requests.hpp"
@@ -55,6 +56,15 @@ bool holds_only(const std::byte *from, std::uint64_t bytes, std::uint32_t word)
 std::uint32_t poison_word(std::uint64_t random_bits)
 {
     return 0xffc0fe01u | static_cast<std::uint32_t>(random_bits);
+}
+
+request request_to_wake()
+{
+    static const bool many_cores = cores_beside_clock(usable_cores()) > 0;
+    request r;
+    r.what = command::wake;
+    if (many_cores) r.flags = stay_awake;
+    return r;
 }
 
 request request_of_run(const char *function, const std::vector<std::uint32_t> &sets,

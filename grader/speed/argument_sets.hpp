@@ -66,6 +66,9 @@ private:
     bool reload_ = false; // an argument is in memory that is neither patched nor poisoned
 };
 
+// Returns the request that comes before a timed run. Where there are many cores, nobody sleeps
+// until that is over: how long it takes to wake up differs by as much as a short run takes.
+request request_to_wake();
 // Returns the request that calls `function` on these sets, in order.
 request request_of_run(const char *function, const std::vector<std::uint32_t> &sets,
                        std::uint32_t flags);

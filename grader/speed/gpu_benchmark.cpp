@@ -507,7 +507,7 @@ private:
 
     timed_run run(implementation who, int calls)
     {
-        require(who, ask(who, request{.what = command::wake}), "waking the worker");
+        require(who, ask(who, request_to_wake()), "waking the worker");
         std::vector<std::uint32_t> numbers;
         for (int i = 0; i < calls; ++i)
             numbers.push_back(in_round(static_cast<std::size_t>(i), who).number());

@@ -91,7 +91,7 @@ double roofline_kernels::overhead()
 {
     std::vector<double> beyond;
     for (int i = 0; i < 9; ++i) {
-        ask(request{.what = command::wake});
+        ask(request_to_wake());
         answer a =
             naive_worker().ask(request_of_run("yardstick_null", {null_set}, flush_l2), seconds(10));
         require_trusted(a, "timing an empty run");

@@ -4,11 +4,13 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "imitation.hpp"
 #include "process/contract.hpp"
+#include "process/worker_process.hpp"
 #include "runner/case_record.hpp"
 #include "runner/case_run.hpp"
 #include "runner/doctest_run.hpp"
 #include "runner/inputs_in_advance.hpp"
 #include "runner/ladder_steps.hpp"
+#include "speed/argument_sets.hpp"
 #include "speed/calibration.hpp"
 #include "speed/paired_benchmark.hpp"
 #include "speed/recorded_pairs.hpp"
@@ -818,7 +820,26 @@ void run_with_checks_beside()
     options().beside_clock = few;
 }
 
+answer awake_and_fast, awake_and_endless; // to a run that follows a wake
+
+answer ask_awake(const char *kind, const char *function)
+{
+    options().worker = folder / kind;
+    worker w({.program = options().worker, .sandbox = false}, inputs());
+    request wake;
+    wake.what = command::wake;
+    wake.flags = stay_awake;
+    if (!succeeded(w.ask(wake, std::chrono::seconds(10)))) return {};
+    return w.ask(request_of_run(function, {1}, 0), std::chrono::seconds(1));
+}
+
 } // namespace
+
+TEST_CASE("verdict: a worker that is told to stay awake answers, or runs out of time, as others do")
+{
+    CHECK(succeeded(awake_and_fast));
+    CHECK(awake_and_endless.how == worker_exit::timed_out);
+}
 
 TEST_CASE("verdict: outputs that are checked beside later rounds are judged as others are")
 {
@@ -952,6 +973,8 @@ int main(int count, char **arguments)
     options().simulated = false;
     run_with_checks_beside();
     run_with_inputs_in_advance();
+    awake_and_fast = ask_awake("fast", "yardstick_null");
+    awake_and_endless = ask_awake("takes a minute", "add_one");
     ladder = climb_ladder("ladder: add, timed");
     ladder_with_calls = climb_ladder("ladder: another call, timed");
     end_workers();
