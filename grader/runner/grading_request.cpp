@@ -135,6 +135,7 @@ grading_request parse_request(const std::string &text)
     f.take_number("processes", r.processes, 64);
     f.take("replays", o.replay_folder);
     f.take("pictures", o.picture_folder);
+    f.take("naive_counters", o.naive_counters_folder);
     f.take("gates", o.gates_folder);
     f.take("contract", o.contract);
     f.take("clock_lock", o.clock_lock);

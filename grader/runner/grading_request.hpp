@@ -35,7 +35,8 @@ struct grading_request {
 //   "schedule"          "index", "random" or "late": the simulator's order of blocks and streams
 //   "case", "kind", "result", "counters", "processes"
 //                       see grading_request
-//   "replays", "pictures"  folders, see run_options
+//   "replays", "pictures", "naive_counters"
+//                       folders, see run_options
 //   "record_pairs", "pairs"
 //                       a number up to 100000 and a file: the one timed case that is graded writes
 //                       that many pairs there and has no verdict, see speed/recorded_pairs.hpp

@@ -5,10 +5,14 @@
 #include "api/workload.hpp"
 #include "argument_sets.hpp"
 #include "runner/argument_images.hpp"
+#include "runner/case_record.hpp"
 #include "runner/case_run.hpp"
 #include "runner/parse_counters.hpp"
 #include "runner/replay.hpp"
+#include "runner/whole_file.hpp"
 #include "speed.hpp"
+#include "text/fnv1a.hpp"
+#include "text/unwritable.hpp"
 #include "text/verdict.hpp"
 #include "text/words.hpp"
 
@@ -16,9 +20,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <exception>
+#include <fstream>
+#include <iterator>
 #include <limits>
+#include <memory>
+#include <ostream>
 #include <random>
+#include <string>
+#include <utility>
 
 namespace grading {
 
@@ -26,7 +37,19 @@ namespace {
 
 using std::chrono::seconds;
 
-counted counters_of_naive()
+// Calls `read`, which throws if what naive's simulator reported cannot be read.
+template <class F> auto of_naive(F read)
+{
+    try {
+        return read();
+    } catch (const std::exception &e) {
+        end_case(verdict::INFRA_ERROR,
+                 fmt::format("Naive's counters cannot be read: {}.", printable(e.what())));
+    }
+}
+
+// Returns the counters of naive's last call, as the simulator's JSON.
+std::string counters_of_naive()
 {
     worker &w = naive_worker();
     if (w.output().size() < report_bytes)
@@ -35,19 +58,33 @@ counted counters_of_naive()
     answer a =
         w.ask(request{.what = command::report, .offset = at, .bytes = report_bytes}, seconds(30));
     require_trusted(a, "reading naive's counters");
-    try {
-        return parse_counters(report_counters({w.output().data() + at, report_bytes}));
-    } catch (const std::exception &e) {
-        end_case(verdict::INFRA_ERROR,
-                 fmt::format("Naive's counters cannot be read: {}.", printable(e.what())));
+    return of_naive([&] { return report_counters({w.output().data() + at, report_bytes}); });
+}
+
+// Returns the file that keeps the counters of naive's call with these arguments, or nothing if none
+// are kept. Its name is a hash of all that they depend on.
+std::string file_of_counters(workload &work)
+{
+    if (options().naive_counters_folder.empty()) return {};
+    std::uint64_t hash =
+        fnv1a(fmt::format("{} {} {}", lab_name(), current_case().name, work.function()));
+    for (const argument &a : work.arguments()) {
+        const argument_descriptor &s = a.wire;
+        hash = fnv1a(fmt::format("{} {} {} {} {} {} {} {} {} {}", static_cast<int>(s.where),
+                                 s.read_only, s.output, s.parts, s.misalign, s.scratch, s.last,
+                                 s.element, s.bytes, s.repeated_to),
+                     hash);
+        const void *data = s.where == argument_memory::value ? a.value : a.data;
+        if (data && !s.output) hash = fnv1a({static_cast<const char *>(data), s.bytes}, hash);
     }
+    return fmt::format("{}/{:016x}.json", options().naive_counters_folder, hash);
 }
 
 // One set of arguments in naive's worker, for calls outside a benchmark.
 class naive_call {
 public:
-    explicit naive_call(const make_workload &make)
-        : random_(case_seed()), set_(make(random_), inputs(), image_start, 1)
+    explicit naive_call(std::unique_ptr<workload> work)
+        : set_(std::move(work), inputs(), image_start, 1)
     {
         claim_inputs();
         forget_call();
@@ -70,19 +107,34 @@ private:
         require_trusted(a, doing);
         return a.value;
     }
-    std::mt19937_64 random_;
     benchmark_set set_;
 };
+
+std::unique_ptr<workload> first_work(const make_workload &make)
+{
+    std::mt19937_64 random(case_seed());
+    return make(random);
+}
 
 } // namespace
 
 counted count_naive(const make_workload &make)
 {
-    naive_call naive(make);
-    naive.run(begin_counting);
-    counted c = counters_of_naive();
+    std::unique_ptr<workload> work = first_work(make);
+    const std::string file = file_of_counters(*work);
+    std::ifstream kept(file);
+    std::string text{std::istreambuf_iterator<char>(kept), {}};
+    if (text.empty()) {
+        naive_call naive(std::move(work));
+        naive.run(begin_counting);
+        text = counters_of_naive();
+        naive.leave();
+        const int problem =
+            file.empty() ? 0 : write_whole(file, [&](std::ostream &f) { f << text; });
+        if (problem != 0) end_case(verdict::INFRA_ERROR, cannot_write(file, problem));
+    }
+    counted c = of_naive([&] { return parse_counters(text); });
     c.naive_serial_ticks = c.serial_ticks;
-    naive.leave();
     return c;
 }
 
@@ -90,7 +142,7 @@ double naive_cost(const make_workload &make)
 {
     if (simulated()) return static_cast<double>(count_naive(make).ticks);
     constexpr int calls = 5; // the first warms up
-    naive_call naive(make);
+    naive_call naive(first_work(make));
     double shortest = std::numeric_limits<double>::infinity();
     wait_for_simulator(); // copies are what it is asked for
     {

@@ -6,6 +6,7 @@
 #include "cli/results/lab_names.hpp"
 #include "cli/results/student_edition.hpp"
 #include "cli/support/errors.hpp"
+#include "cli/support/files.hpp"
 #include "cli/support/parallel_for.hpp"
 #include "point_shape.hpp"
 #include "todo_points.hpp"
@@ -129,6 +130,8 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
         options.backend = "gpu"; // these are about a GPU alone
     choose_backend(t, lab_called(t, names[0]), options, progress);
     options.every_gate = true; // the gates themselves are checked
+    const scratch_folder naive_counters;
+    options.naive_counters = naive_counters.path();
     if (wanted.todos) return todo_points_of(t, names, options);
     if (!wanted.pairs_folder.empty()) return record_pairs_of(t, names, options, wanted);
     const bool has_table = options.seed == table_seed && options.backend == "sim" &&

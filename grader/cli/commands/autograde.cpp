@@ -306,6 +306,10 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
     std::vector<class_entry> all = entries_of(t, handed.students, names, wanted.which);
     choose_held_back_seed(all, wanted.held_back_seed, options);
     options.require_sandbox = !wanted.without_sandbox;
+    // All files have the same inputs; without a sandbox one could change what others are compared
+    // to.
+    const scratch_folder naive_counters;
+    if (options.require_sandbox) options.naive_counters = naive_counters.path();
     if (options.require_sandbox && !by_slurm)
         require_sandbox(t, lab_called(t, names[0]), options.backend);
     results_folder folder(results_path(wanted, handed_in), [&] {

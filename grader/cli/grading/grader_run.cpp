@@ -79,6 +79,7 @@ json request_of(const toolchain &t, const lab &l, const subject &what, const std
     add("schedule", options.schedule);
     add("kind", options.only);
     add("counters", options.counters_file);
+    if (options.backend == "sim") add("naive_counters", options.naive_counters);
     // The vendor's libraries lie in folders that the sandbox does not show.
     if (what.ours && what.name == "library") r["sandbox"] = false;
     if (options.require_sandbox) r["require_sandbox"] = true;

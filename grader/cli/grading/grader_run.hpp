@@ -30,6 +30,7 @@ struct grade_options {
     std::string picture_folder;      // for the pictures that some cases draw; empty: none
     std::string only;                // correctness or speed; empty: both
     std::string counters_file;       // for the simulator's counters; empty: none
+    std::string naive_counters = {}; // a folder, for all grades with this seed; empty: none
     std::string clock_lock;          // a GPU's grader locks this file while it times; empty: none
     std::string simulator_lock = {}; // locked while a simulator's grader runs beside a GPU's
     bool require_sandbox = false;    // nothing runs without a sandbox

@@ -820,6 +820,30 @@ void run_with_checks_beside()
     options().beside_clock = few;
 }
 
+// The verdicts of a counted case, the second time without a worker of naive's.
+std::vector<verdict> found_with_kept_counters;
+
+void count_with_kept_counters()
+{
+    options().simulated = true;
+    options().naive_counters_folder = folder / "counters";
+    std::filesystem::create_directory(options().naive_counters_folder);
+    const std::string naive = options().naive;
+    for (const std::string &program : {naive, (folder / "absent").string()}) {
+        options().naive = program;
+        for (std::size_t i = 0; i < records().size(); ++i) {
+            const case_record before = records()[i];
+            if (before.name != "count: fast") continue;
+            run_cases({i});
+            found_with_kept_counters.push_back(records()[i].result);
+            records()[i] = before;
+        }
+    }
+    options().naive = naive;
+    options().naive_counters_folder.clear();
+    options().simulated = false;
+}
+
 answer awake_and_fast, awake_and_endless; // to a run that follows a wake
 
 answer ask_awake(const char *kind, const char *function)
@@ -834,6 +858,11 @@ answer ask_awake(const char *kind, const char *function)
 }
 
 } // namespace
+
+TEST_CASE("verdict: naive's counters that were kept need no worker of naive's")
+{
+    CHECK(found_with_kept_counters == std::vector<verdict>{verdict::PASS, verdict::PASS});
+}
 
 TEST_CASE("verdict: a worker that is told to stay awake answers, or runs out of time, as others do")
 {
@@ -973,6 +1002,7 @@ int main(int count, char **arguments)
     options().simulated = false;
     run_with_checks_beside();
     run_with_inputs_in_advance();
+    count_with_kept_counters();
     awake_and_fast = ask_awake("fast", "yardstick_null");
     awake_and_endless = ask_awake("takes a minute", "add_one");
     ladder = climb_ladder("ladder: add, timed");
