@@ -121,7 +121,7 @@ enum run_flags : std::uint32_t {
     any_blocks_first = 64, // simulator only: random order of blocks, few resident, seed `pattern`
     of_any_size = 128,     // scratch: also more than the device has
     others_launch = 256,   // simulator only: other kernels fill the pending launch buffer at times
-    stay_awake = 512,      // wake: neither side sleeps until the next request, nor during its call
+    stay_awake = 512,      // wake: for some milliseconds neither side sleeps before the next answer
 };
 
 struct request {

@@ -141,13 +141,13 @@ worker::worker(const worker_options &options, const shared_memory &input)
     state_->start(input);
 }
 
-// Waits for an answer for a few milliseconds, without sleeping: a process that sleeps goes on up to
-// 0.1 ms late.
-static void wait_awake(int socket)
+// Waits for an answer, or text, for a few milliseconds without sleeping: a process that sleeps goes
+// on up to 0.1 ms late.
+static void wait_awake(int socket, int text)
 {
-    const auto end = steady::now() + std::chrono::milliseconds(5);
-    pollfd answered{socket, POLLIN, 0};
-    while (poll(&answered, 1, 0) == 0 && steady::now() < end) {
+    const auto end = steady::now() + std::chrono::milliseconds(10);
+    pollfd any[] = {{socket, POLLIN, 0}, {text, POLLIN, 0}};
+    while (poll(any, 2, 0) == 0 && steady::now() < end) {
     }
 }
 
@@ -174,7 +174,7 @@ answer worker::state::ask(connected_process &target, request what, std::chrono::
         if (&target != &host) a.how = worker_exit::device_lost;
         return finish(a);
     }
-    if (awake) wait_awake(target.socket.get());
+    if (awake) wait_awake(target.socket.get(), text.get());
     awake = what.what == command::wake && (what.flags & stay_awake) != 0;
     int socket = target.socket.get(), text_end = text.get(); // -1: it has closed its end
     while (true) {

@@ -35,8 +35,8 @@ struct run_options {
     std::string picture_folder; // for the pictures that cases draw; empty: none are written
     bool keep_replays = false;  // also for passed cases
     bool keep_counts = false;   // keep the simulator's counters of each case's largest call
-    // Simulator: for naive's counters, which equal inputs need not be counted for again; who asks
-    // for grades with the same seed gives it. Empty: none are kept.
+    // Simulator: the folder that keeps naive's counters for later grades with the same seed, which
+    // have the same inputs. Empty: none are kept.
     std::string naive_counters_folder;
     // Simulator: in every call blocks and warps take turns in a random order, by the seed.
     bool random_schedule = false;

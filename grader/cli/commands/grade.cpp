@@ -198,6 +198,7 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
 
     std::vector<json> documents;
     std::vector<int> statuses;
+    bool gpu_was_there = true;
     std::string unmatched; // graders' messages about --case
     bool alone = all.size() == 1;
     std::shared_ptr<const void> ending; // the last grader has told all; it ends while that is shown
@@ -220,7 +221,8 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
         if (options.every_replay) // of an earlier grade
             for (const std::string &call : kept_calls(t, i)) fs::remove(call);
         graded g = grade_one(t, *i.of, i.what, options, said, simulated);
-        if (g.without_gpu) options.backend = "sim";
+        gpu_was_there = gpu_was_there && !g.without_gpu;
+        if (g.without_gpu && documents.empty()) options.backend = "sim"; // none is there at all
         if (g.status == wrong_usage) {
             unmatched += g.said;
             continue;
@@ -233,7 +235,8 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
         }
         if (!options.submission.empty()) note_missing_sandbox(g.document);
         if (options.every_replay && g.from_grader) print_kept_calls(kept_calls(t, i), g.worker);
-        if (is_own_full_grade(options)) save_progress(t, g.document, options.backend);
+        if (is_own_full_grade(options))
+            save_progress(t, g.document, g.without_gpu ? "sim" : options.backend);
         documents.push_back(std::move(g.document));
         statuses.push_back(g.status);
         ending = std::move(g.ending);
@@ -251,7 +254,7 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
     std::vector<lab_view> labs = labs_of(document);
     bool all_judged = std::ranges::all_of(labs, [](const lab_view &l) { return l.judged(); });
     // The required GPU went away. Cases that are open for other reasons may stay so.
-    if (options.require_gpu && !all_judged) return infrastructure;
+    if (options.require_gpu && !(gpu_was_there && all_judged)) return infrastructure;
     return merged_status(statuses);
 }
 

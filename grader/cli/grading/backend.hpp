@@ -14,8 +14,8 @@ namespace cli {
 // no_device_error if gpu was asked for.
 std::string choose_backend(const toolchain &t, const lab &any, grade_options &options,
                            progress_line &progress);
-// The same, but makes "both" of "auto" wherever there is a device: whether that can be used is
-// found out by the grader, which needs no kernel before its own (graded::without_gpu).
+// The same, but makes "both" of "auto" wherever there is a device: the GPU's grader runs a trial
+// kernel anyway, and tells if that fails (graded::without_gpu).
 void choose_backend_early(const toolchain &t, const lab &any, grade_options &options,
                           progress_line &progress);
 

@@ -179,17 +179,21 @@ void keep_progress(const toolchain &t, const lab_view &graded, const std::string
     std::vector<int> named;
     if (failure && !todos.of_line(failure->named_in_todo(), failure->line).empty())
         named = todos_to_blame(*failure, graded, todos);
+    const bool compiled = !failure || failure->name != "build";
     change(t, [&](progress_record &record) {
+        // A file that does not compile was graded nowhere.
+        const progress_entry *last = record.last(graded.lab);
+        const std::string where = compiled || !last ? backend : last->backend;
         progress_entry e;
         auto at = std::find_if(record.entries.begin(), record.entries.end(), [&](const auto &o) {
-            return o.lab == graded.lab && o.backend == backend;
+            return o.lab == graded.lab && o.backend == where;
         });
         if (at != record.entries.end()) {
             e = *at;
             record.entries.erase(at);
         }
         e.lab = graded.lab;
-        e.backend = backend;
+        e.backend = where;
         e.points = graded.points;
         e.open = graded.open_points;
         // Points of another total, as of an earlier edition, do not compare.
@@ -200,7 +204,7 @@ void keep_progress(const toolchain &t, const lab_view &graded, const std::string
         e.verdict = failure ? failure->verdict : "";
         e.case_name = failure ? failure->name : "";
         // While the file does not compile, the student still works on the earlier failure.
-        if (e.case_name != "build") {
+        if (compiled) {
             const case_view *at_hand = failure ? failure : to_improve;
             e.mending = at_hand ? at_hand->named_in_todo() : "";
             e.todo = named.empty() ? 0 : named.front();

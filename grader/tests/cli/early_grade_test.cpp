@@ -202,6 +202,21 @@ cp result.json "$(echo "$request" | sed "s/.*\"result\":\"\([^\"]*\)\".*/\1/")")
     CHECK(g.without_gpu);
 }
 
+TEST_CASE("a GPU's grader that dies before it has said anything is told, and costs nothing")
+{
+    waiting_project p;
+    p.script("build/grade.02_scaling", "cd '" + p.root + R"sh('
+request=$(cat)
+case $request in *worker_lock*) echo "out of memory"; exit 5 ;; esac
+cp result.json "$(echo "$request" | sed "s/.*\"result\":\"\([^\"]*\)\".*/\1/")")sh");
+    p.options.backend = "both";
+    const subject ours = {.name = "solution", .source = p.root + "/mine.cu", .ours = true};
+    const graded g = grade_on_both(p.tools, p.only_lab(), ours, p.options, {});
+    CHECK(g.status == passed);
+    CHECK_FALSE(g.without_gpu);
+    CHECK(g.said.find("out of memory") != g.said.npos);
+}
+
 TEST_CASE("on both backends a build that cannot be done ends the GPU's grader")
 {
     waiting_project p;

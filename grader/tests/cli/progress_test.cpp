@@ -55,6 +55,21 @@ TEST_CASE("the best points stay when a later grade is worse, for each backend")
     CHECK(contains(screen(p), "9 / 10  (last 2)  CRASH"));
 }
 
+TEST_CASE("a file that does not compile counts for the backend of the grade before")
+{
+    project p;
+    keep_progress(p.tools, view_of(7, "WRONG_ANSWER"), "sim");
+    const std::string mending = read_progress(p.tools).entries.at(0).mending;
+    lab_view broken = view_of(0, "BUILD_FAILED");
+    broken.cases[0].name = "build";
+    keep_progress(p.tools, broken, "both");
+    const progress_record record = read_progress(p.tools);
+    REQUIRE(record.entries.size() == 1);
+    CHECK(record.entries[0].backend == "sim");
+    CHECK(record.entries[0].verdict == "BUILD_FAILED");
+    CHECK(record.entries[0].mending == mending);
+}
+
 TEST_CASE("the lab to go on with is the one at hand; when it is done, the first that is not")
 {
     project p;
