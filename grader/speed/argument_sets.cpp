@@ -60,8 +60,8 @@ std::uint32_t poison_word(std::uint64_t random_bits)
 
 request request_to_wake()
 {
-    // Of this machine, whatever a test has options().beside_clock say: on few cores, who does not
-    // sleep keeps the other from running.
+    // The machine decides, not options().beside_clock, which a test may set: on few cores, who does
+    // not sleep keeps the other from running.
     static const bool many_cores = cores_beside_clock(usable_cores()) > 0;
     request r;
     r.what = command::wake;

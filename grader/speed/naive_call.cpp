@@ -137,7 +137,7 @@ counted count_naive(const make_workload &make)
         naive.leave();
     }
     counted c = of_naive([&] { return parse_counters(text); });
-    // What cannot be kept is counted again.
+    // Counters that cannot be kept are counted again.
     if (!file.empty() && !kept) write_whole(file, [&](std::ostream &f) { f << text; });
     c.naive_serial_ticks = c.serial_ticks;
     return c;
