@@ -142,7 +142,7 @@ worker::worker(const worker_options &options, const shared_memory &input)
 }
 
 // Waits for an answer, or text, for a few milliseconds without sleeping: a process that sleeps goes
-// on up to 0.1 ms late.
+// on late, by up to half a millisecond.
 static void wait_awake(int socket, int text)
 {
     const auto end = steady::now() + std::chrono::milliseconds(10);
@@ -175,7 +175,7 @@ answer worker::state::ask(connected_process &target, request what, std::chrono::
         return finish(a);
     }
     if (awake) wait_awake(target.socket.get(), text.get());
-    awake = what.what == command::wake && (what.flags & stay_awake) != 0;
+    awake = (what.flags & stay_awake) != 0;
     int socket = target.socket.get(), text_end = text.get(); // -1: it has closed its end
     while (true) {
         if (allowed.over(used)) {

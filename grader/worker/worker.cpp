@@ -50,8 +50,8 @@ int home_device()
 
 namespace {
 
-// As recv(), but does not sleep for a millisecond if `awake`: a process that sleeps goes on up to
-// 0.1 ms late.
+// As recv(), but does not sleep for a millisecond if `awake`: a process that sleeps goes on late,
+// by up to half a millisecond.
 ssize_t receive(request &r, bool awake)
 {
     using clock = std::chrono::steady_clock;
@@ -81,7 +81,7 @@ int serve()
     while (true) {
         const ssize_t got = receive(r, awake);
         if (got != sizeof r || r.magic != protocol_magic) break;
-        awake = r.what == command::wake && (r.flags & stay_awake) != 0;
+        awake = (r.flags & stay_awake) != 0;
         reply a = s->handle(r);
         if (take_sent_bytes) a.of_rank[0].sent_bytes = take_sent_bytes();
         if (send(socket_fd, &a, sizeof a, MSG_NOSIGNAL) != sizeof a) break;

@@ -306,12 +306,12 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
     std::vector<class_entry> all = entries_of(t, handed.students, names, wanted.which);
     choose_held_back_seed(all, wanted.held_back_seed, options);
     options.require_sandbox = !wanted.without_sandbox;
-    // All files have the same inputs; without a sandbox one could change what others are compared
-    // to.
     const scratch_folder naive_counters;
-    if (options.require_sandbox && !by_slurm) options.naive_counters = naive_counters.path();
-    if (options.require_sandbox && !by_slurm)
+    if (options.require_sandbox && !by_slurm) {
         require_sandbox(t, lab_called(t, names[0]), options.backend);
+        // Without a sandbox a file could change what others are compared to.
+        options.naive_counters = naive_counters.path();
+    }
     results_folder folder(results_path(wanted, handed_in), [&] {
         progress.say("waiting for another autograde with the same results");
     });

@@ -198,7 +198,7 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
 
     std::vector<json> documents;
     std::vector<int> statuses;
-    bool gpu_was_there = true;
+    bool gpu_went_away = false;
     std::string unmatched; // graders' messages about --case
     bool alone = all.size() == 1;
     std::shared_ptr<const void> ending; // the last grader has told all; it ends while that is shown
@@ -221,7 +221,7 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
         if (options.every_replay) // of an earlier grade
             for (const std::string &call : kept_calls(t, i)) fs::remove(call);
         graded g = grade_one(t, *i.of, i.what, options, said, simulated);
-        gpu_was_there = gpu_was_there && !g.without_gpu;
+        gpu_went_away |= g.without_gpu;
         if (g.without_gpu && documents.empty()) options.backend = "sim"; // none is there at all
         if (g.status == wrong_usage) {
             unmatched += g.said;
@@ -254,7 +254,7 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
     std::vector<lab_view> labs = labs_of(document);
     bool all_judged = std::ranges::all_of(labs, [](const lab_view &l) { return l.judged(); });
     // The required GPU went away. Cases that are open for other reasons may stay so.
-    if (options.require_gpu && !(gpu_was_there && all_judged)) return infrastructure;
+    if (options.require_gpu && (gpu_went_away || !all_judged)) return infrastructure;
     return merged_status(statuses);
 }
 

@@ -56,6 +56,20 @@ cp result.json "$(field result)")sh");
     const subject mine = {.name = "mine.cu", .source = put("mine.cu", "void scale(")};
 };
 
+// Grades on both backends, where the GPU's grader runs these commands of the shell and no more.
+graded grade_where_gpu(const std::string &commands)
+{
+    waiting_project p;
+    p.script("build/grade.02_scaling", "cd '" + p.root + R"sh('
+request=$(cat)
+case $request in *worker_lock*) )sh" + commands +
+                                           R"sh( ;; esac
+cp result.json "$(echo "$request" | sed "s/.*\"result\":\"\([^\"]*\)\".*/\1/")")sh");
+    p.options.backend = "both";
+    const subject ours = {.name = "solution", .source = p.root + "/mine.cu", .ours = true};
+    return grade_on_both(p.tools, p.only_lab(), ours, p.options, {});
+}
+
 } // namespace
 
 TEST_CASE("a grader is started before its submission is compiled, and told where the program is")
@@ -189,14 +203,7 @@ TEST_CASE("on both backends a refused file is told at once, whatever the GPU's g
 
 TEST_CASE("a GPU that turns out to be of no use leaves the simulator's grade")
 {
-    waiting_project p;
-    p.script("build/grade.02_scaling", "cd '" + p.root + R"sh('
-request=$(cat)
-case $request in *worker_lock*) echo "mine: no CUDA-capable device is detected"; exit 77 ;; esac
-cp result.json "$(echo "$request" | sed "s/.*\"result\":\"\([^\"]*\)\".*/\1/")")sh");
-    p.options.backend = "both";
-    const subject ours = {.name = "solution", .source = p.root + "/mine.cu", .ours = true};
-    const graded g = grade_on_both(p.tools, p.only_lab(), ours, p.options, {});
+    const graded g = grade_where_gpu("echo 'mine: no CUDA-capable device is detected'; exit 77");
     CHECK(g.status == passed);
     CHECK(g.document["labs"][0]["points"] == 3);
     CHECK(g.without_gpu);
@@ -204,14 +211,7 @@ cp result.json "$(echo "$request" | sed "s/.*\"result\":\"\([^\"]*\)\".*/\1/")")
 
 TEST_CASE("a GPU's grader that dies before it has said anything is told, and costs nothing")
 {
-    waiting_project p;
-    p.script("build/grade.02_scaling", "cd '" + p.root + R"sh('
-request=$(cat)
-case $request in *worker_lock*) echo "out of memory"; exit 5 ;; esac
-cp result.json "$(echo "$request" | sed "s/.*\"result\":\"\([^\"]*\)\".*/\1/")")sh");
-    p.options.backend = "both";
-    const subject ours = {.name = "solution", .source = p.root + "/mine.cu", .ours = true};
-    const graded g = grade_on_both(p.tools, p.only_lab(), ours, p.options, {});
+    const graded g = grade_where_gpu("echo 'out of memory'; exit 5");
     CHECK(g.status == passed);
     CHECK_FALSE(g.without_gpu);
     CHECK(g.said.find("out of memory") != g.said.npos);
