@@ -181,20 +181,24 @@ private:
     {
         const wanted_sets &wanted = what.wanted;
         made_sets all;
-        auto add = [&](workloads &sets, const make_workload &make, std::size_t count) {
-            const std::size_t from = sets.size();
-            if (count <= from || stop.stop_requested()) return;
-            sets.resize(count);
-            in_parallel(count - from, [&](std::size_t i) {
+        // Makes sets until there are so many, and naive's.
+        auto add = [&](std::size_t count) {
+            if (stop.stop_requested()) return;
+            const std::size_t from = all.submission.size(), to = std::max(from, count);
+            all.submission.resize(to);
+            const bool naive_lacks = wanted.make_for_naive && all.naive.empty();
+            if (naive_lacks) all.naive.resize(1);
+            in_parallel(to - from + naive_lacks, [&](std::size_t i) {
                 const ahead_of_case no_workers;
-                sets[from + i] = make_numbered(make, what.seed, from + i + 1);
+                if (from + i < to)
+                    all.submission[from + i] = make_numbered(wanted.make, what.seed, from + i + 1);
+                else
+                    all.naive[0] = make_numbered(wanted.make_for_naive, what.seed, 1);
             });
         };
         try {
-            add(all.submission, wanted.make, wanted.min_count);
-            if (wanted.make_for_naive) add(all.naive, wanted.make_for_naive, 1);
-            if (!all.submission.empty())
-                add(all.submission, wanted.make, sets_at_bandwidth(*all.submission[0], wanted));
+            add(wanted.min_count);
+            if (!all.submission.empty()) add(sets_at_bandwidth(*all.submission[0], wanted));
         } catch (...) {
             return {};
         }

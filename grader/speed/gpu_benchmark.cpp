@@ -67,10 +67,14 @@ public:
         places_ = alone_ ? 1 : options().side_by_side;
         forget_call();
         image_end_ = roofline_.end();
+        // Workers take a while to start, as inputs do to be made.
+        std::future<void> started = std::async(std::launch::async, [this] {
+            start_built();
+            roofline_.load();
+        });
         inputs_in_advance::made_sets made = inputs_in_advance::take(gates_.form);
         spare_ = std::move(made.submission);
         spare_for_naive_ = std::move(made.naive);
-        std::future<void> started = std::async(std::launch::async, [this] { start_built(); });
         add_sets(sets_, make_, spare_, min_sets_);
         // Naive has nothing to gain from an input that it has seen.
         if (make_for_naive_) add_sets(for_naive_, make_for_naive_, spare_for_naive_, 1);
