@@ -155,7 +155,7 @@ private:
                 if (j.how != progress::waits) continue;
                 j.how = progress::begun;
             }
-            made_sets made = make(j.what, stop);
+            made_sets made = make_beside_pages(j.what, stop, min_memory);
             const std::uint64_t bytes = bytes_of(made);
             {
                 const std::lock_guard lock(mutex_);
@@ -163,9 +163,27 @@ private:
                 j.how = progress::done;
                 done_.notify_all();
             }
-            // The case will copy them there.
-            if (!stop.stop_requested()) populate(inputs(), image_start, bytes);
+            if (!stop.stop_requested()) populate_to(bytes);
         }
+    }
+
+    // A case copies its sets to the input memory. The first one waits for them, so pages are made
+    // there meanwhile, as many as there is time for: nobody knows how many it needs.
+    made_sets make_beside_pages(const rehearsal &what, const std::stop_token &stop,
+                                std::uint64_t min_memory)
+    {
+        if (populated_ > 0) return make(what, stop);
+        const std::jthread pages([&](const std::stop_token &over) {
+            constexpr std::uint64_t stretch = std::uint64_t{128} << 20;
+            do populate_to(populated_ + stretch);
+            while (!over.stop_requested() && available_memory() > min_memory);
+        });
+        return make(what, stop);
+    }
+    void populate_to(std::uint64_t end)
+    {
+        if (end > populated_) populate(inputs(), image_start + populated_, end - populated_);
+        populated_ = std::max(populated_, end);
     }
 
     static std::uint64_t bytes_of(const made_sets &made)
@@ -209,6 +227,7 @@ private:
     std::mutex mutex_; // for `how` and `made`
     std::condition_variable done_;
     bool over_ = false;
+    std::uint64_t populated_ = 0; // bytes of the input memory that have pages, from the first image
     std::jthread thread_;
 };
 

@@ -97,8 +97,8 @@ public:
         if (prepared_ > 0 && !others_stay) restart_workers();
         be_alone_if_free();
         if (!others_stay) {
-            start_built();
             const std::future<void> populated = populate_output(implementation::naive);
+            start_built();
             roofline_.load();
             load_trusted(0, 0);
             be_alone_if_free();
@@ -118,9 +118,10 @@ public:
         if (!others_stay && !std::exchange(warm, true)) warming = warm_up();
         const std::future<void> populated = populate_output(implementation::submission);
         start({implementation::submission});
-        populated.wait();
+        const answer loaded = load(implementation::submission, 0);
         if (warming.valid()) require_warm(warming.get());
-        load_submission(0);
+        populated.wait();
+        require_loaded(loaded);
         // All that takes long before the first time is done: the rest wants the device alone.
         wait_for_quiet();
         constexpr std::chrono::seconds cools_after(1);
@@ -403,12 +404,11 @@ private:
             return load(who, &sets_of(who) == &sets_ ? from : from_for_naive);
         });
     }
-    // Comes after load_trusted(): if the submission allocates memory while it computes its scratch
-    // size, only its own load can fail.
-    void load_submission(std::size_t from)
+    // Judges the submission's load(), which comes after load_trusted(): if it allocates memory
+    // while it computes its scratch size, only its own load can fail.
+    void require_loaded(const answer &last)
     {
         constexpr implementation who = implementation::submission;
-        const answer last = load(who, from);
         if (lacks_device_memory(last)) {
             submission_worker() = worker();
             if (!lacks_device_memory(load(who, 0))) end_for_leak(function());
@@ -506,7 +506,7 @@ private:
         spare_.clear();
         spare_for_naive_.clear();
         load_trusted(old, old_for_naive);
-        load_submission(old);
+        require_loaded(load(implementation::submission, old));
     }
 
     timed_run run(implementation who, int calls)

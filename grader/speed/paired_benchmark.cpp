@@ -129,10 +129,11 @@ private:
         if (how_ == scrutiny::in_full || look == std::end(early_looks)) return false;
         auto clear = [&](const std::vector<double> &samples, const steps &offered) {
             const double highest = std::max({offered.pass, offered.good, offered.excellent});
-            return all_above(samples, highest, look->share);
+            return all_above(samples, highest, look->share, look->spikes);
         };
-        return all_above(kept_.worker, gates_.speedup, look->ratio) &&
-               all_above(kept_.parent, gates_.speedup * (1 - parent_allowance), look->ratio) &&
+        return all_above(kept_.worker, gates_.speedup, look->ratio, look->spikes) &&
+               all_above(kept_.parent, gates_.speedup * (1 - parent_allowance), look->ratio,
+                         look->spikes) &&
                clear(kept_.copy, gates_.copy) && clear(kept_.fma, gates_.fma);
     }
 

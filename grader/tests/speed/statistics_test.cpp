@@ -72,7 +72,8 @@ outcome judge(machine &m, double true_ratio, double required)
         ratios.push_back(naive / fast);
         ++n;
         for (const early_look &look : early_looks)
-            if (look.samples == ratios.size() && all_above(ratios, required, look.ratio))
+            if (look.samples == ratios.size() &&
+                all_above(ratios, required, look.ratio, look.spikes))
                 return {true, n};
         if (!is_look(n)) continue;
         decision d = decide(ratios, required);
@@ -191,12 +192,15 @@ TEST_CASE("the decision turns at the required value")
     CHECK(decide(std::vector<double>(8, 9.0), 3.0) == decision::go_on);
 }
 
-TEST_CASE("5 % below the required ratio never passes, 5 % above never fails")
+TEST_CASE("5 % below the required ratio hardly ever passes, 5 % above never fails")
 {
+    // Where one run in ten takes twice as long, both of an early look's two pairs stand three times
+    // above once in 7,500 trials. No GPU that was recorded is so restless.
+    constexpr double hardly_ever = 0.0005;
     for (const noise &n : symmetric_noises) {
         CAPTURE(n.name);
-        CHECK(trials(n, 0.85, 2000, 11).passed == 0);
-        CHECK(trials(n, 0.95, 2000, 12).passed == 0);
+        CHECK(trials(n, 0.85, 20000, 11).passed <= hardly_ever);
+        CHECK(trials(n, 0.95, 20000, 12).passed <= hardly_ever);
         CHECK(trials(n, 1.05, 2000, 13).passed == 1);
         rates far = trials(n, 1.25, 2000, 14);
         CHECK(far.passed == 1);
@@ -211,6 +215,8 @@ TEST_CASE("all samples must stand above the required value by the margin")
     CHECK_FALSE(all_above(std::vector<double>{2.9, 4, 5}, 2, 1.5));
     CHECK(all_above(std::vector<double>{0.1}, 0, 1.5)); // nothing is required
     CHECK_FALSE(all_above(std::vector<double>{std::nan("")}, 0, 1.5));
+    CHECK(all_above(std::vector<double>{2.9, 4, 5}, 2, 1.5, 1));
+    CHECK_FALSE(all_above(std::vector<double>{2.9, 4, std::nan("")}, 2, 1.5, 1));
     CHECK(all_below(std::vector<double>{0.1, 2, 1}, 3, 1.5));
     CHECK_FALSE(all_below(std::vector<double>{0.1, 2.1, 1}, 3, 1.5));
     CHECK_FALSE(all_below(std::vector<double>{std::nan("")}, 3, 1.5));
