@@ -16,11 +16,13 @@
 #include <algorithm>
 #include <cmath>
 #include <condition_variable>
+#include <future>
 #include <list>
 #include <mutex>
 #include <optional>
 #include <random>
 #include <stop_token>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -113,7 +115,10 @@ public:
         const auto own = std::ranges::find(jobs_, current_case().name, &job::name);
         made_sets made;
         if (own != jobs_.end()) {
-            done_.wait(lock, [&] { return own->how != progress::begun; });
+            auto is_over = [&] { return own->how != progress::begun; };
+            while (!is_over() && make_pages(lock, own->what.wanted.max_bytes)) {
+            }
+            done_.wait(lock, is_over);
             made = std::exchange(own->made, {});
             own->how = progress::done;
             if (own->what.wanted.form != form) made = {};
@@ -155,7 +160,7 @@ private:
                 if (j.how != progress::waits) continue;
                 j.how = progress::begun;
             }
-            made_sets made = make_beside_pages(j.what, stop, min_memory);
+            made_sets made = make(j.what, stop);
             const std::uint64_t bytes = bytes_of(made);
             {
                 const std::lock_guard lock(mutex_);
@@ -167,23 +172,35 @@ private:
         }
     }
 
-    // A case copies its sets to the input memory. The first one waits for them, so pages are made
-    // there meanwhile, as many as there is time for: nobody knows how many it needs.
-    made_sets make_beside_pages(const rehearsal &what, const std::stop_token &stop,
-                                std::uint64_t min_memory)
+    // A case will copy its sets to the input memory. While it waits for them it makes pages there,
+    // a few with each call, in all at most `enough` bytes, since nobody knows yet how many it
+    // needs. Returns false if there are enough, or no thread can be started.
+    bool make_pages(std::unique_lock<std::mutex> &lock, std::uint64_t enough)
     {
-        if (populated_ > 0) return make(what, stop);
-        const std::jthread pages([&](const std::stop_token &over) {
-            constexpr std::uint64_t stretch = std::uint64_t{128} << 20;
-            do populate_to(populated_ + stretch);
-            while (!over.stop_requested() && available_memory() > min_memory);
-        });
-        return make(what, stop);
+        constexpr std::uint64_t stretch = std::uint64_t{128} << 20;
+        if (populated_ >= enough) return false;
+        const std::uint64_t end = std::min(populated_ + stretch, enough);
+        lock.unlock();
+        bool made = true;
+        try {
+            std::async(std::launch::async, [this, end] {
+                nice(10); // as in make_all()
+                populate_to(end);
+            }).get();
+        } catch (const std::system_error &) {
+            made = false;
+        }
+        lock.lock();
+        return made;
     }
     void populate_to(std::uint64_t end)
     {
-        if (end > populated_) populate(inputs(), image_start + populated_, end - populated_);
-        populated_ = std::max(populated_, end);
+        std::uint64_t from = 0;
+        {
+            const std::lock_guard lock(mutex_);
+            from = std::exchange(populated_, std::max(populated_, end));
+        }
+        if (end > from) populate(inputs(), image_start + from, end - from);
     }
 
     static std::uint64_t bytes_of(const made_sets &made)
@@ -224,10 +241,11 @@ private:
     }
 
     std::list<job> jobs_;
-    std::mutex mutex_; // for `how` and `made`
+    std::mutex mutex_; // for `how`, `made` and `populated_`
     std::condition_variable done_;
     bool over_ = false;
-    std::uint64_t populated_ = 0; // bytes of the input memory that have pages, from the first image
+    std::uint64_t populated_ =
+        0; // bytes of the input memory, from the first image, that have pages
     std::jthread thread_;
 };
 

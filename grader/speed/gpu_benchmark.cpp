@@ -97,8 +97,8 @@ public:
         if (prepared_ > 0 && !others_stay) restart_workers();
         be_alone_if_free();
         if (!others_stay) {
-            const std::future<void> populated = populate_output(implementation::naive);
             start_built();
+            const std::future<void> populated = populate_output(implementation::naive);
             roofline_.load();
             load_trusted(0, 0);
             be_alone_if_free();
@@ -119,8 +119,8 @@ public:
         const std::future<void> populated = populate_output(implementation::submission);
         start({implementation::submission});
         const answer loaded = load(implementation::submission, 0);
+        populated.wait(); // what is required next may end its worker
         if (warming.valid()) require_warm(warming.get());
-        populated.wait();
         require_loaded(loaded);
         // All that takes long before the first time is done: the rest wants the device alone.
         wait_for_quiet();
@@ -243,8 +243,8 @@ private:
     // Alone, it makes and checks inputs on all cores.
     void be_alone_if_free() { alone_at_clock::begin_if_free(alone_); }
 
-    // The least is taken: it was also measured before anything of the submission could run, which
-    // might wish for a long one, since runs are shorter by it.
+    // The least is taken: it was also measured before any call of the submission, which might wish
+    // for a long one, since runs are shorter by it.
     void measure_overhead()
     {
         static double least = std::numeric_limits<double>::infinity();

@@ -129,10 +129,10 @@ private:
         if (how_ == scrutiny::in_full || look == std::end(early_looks)) return false;
         auto clear = [&](const std::vector<double> &samples, const steps &offered) {
             const double highest = std::max({offered.pass, offered.good, offered.excellent});
-            return all_above(samples, highest, look->share, look->spikes);
+            return lie_above(samples, highest, look->share, look->spikes);
         };
-        return all_above(kept_.worker, gates_.speedup, look->ratio, look->spikes) &&
-               all_above(kept_.parent, gates_.speedup * (1 - parent_allowance), look->ratio,
+        return lie_above(kept_.worker, gates_.speedup, look->ratio, look->spikes) &&
+               lie_above(kept_.parent, gates_.speedup * (1 - parent_allowance), look->ratio,
                          look->spikes) &&
                clear(kept_.copy, gates_.copy) && clear(kept_.fma, gates_.fma);
     }
@@ -141,7 +141,7 @@ private:
     bool is_hopeless() const
     {
         return how_ != scrutiny::in_full && kept_.size() == hopeless.samples &&
-               all_above(kept_.run_ms, long_run_ms, 1) &&
+               lie_above(kept_.run_ms, long_run_ms, 1) &&
                all_below(kept_.worker, gates_.speedup, hopeless.ratio) &&
                all_below(kept_.parent, gates_.speedup, hopeless.ratio);
     }

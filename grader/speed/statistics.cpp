@@ -70,7 +70,7 @@ decision decide(std::span<const double> samples, double required)
     return decision::go_on;
 }
 
-bool all_above(std::span<const double> samples, double required, double margin, std::size_t spikes)
+bool lie_above(std::span<const double> samples, double required, double margin, std::size_t spikes)
 {
     const auto above =
         std::ranges::count_if(samples, [=](double s) { return s >= margin * required; });

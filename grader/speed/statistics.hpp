@@ -68,7 +68,7 @@ bool is_look(int samples); // one of 10, 15, ... 60
 // if its upper end is below, else `go_on`.
 decision decide(std::span<const double> samples, double required);
 // True if all samples but `spikes` are at least `margin` times `required`.
-bool all_above(std::span<const double> samples, double required, double margin,
+bool lie_above(std::span<const double> samples, double required, double margin,
                std::size_t spikes = 0);
 // True if every sample is at most a `margin`-th of `required`.
 bool all_below(std::span<const double> samples, double required, double margin);

@@ -215,6 +215,15 @@ TEST_CASE("few pairs are enough only if each is clear, on both clocks and for ev
         return ms * (spikes.round == 2 || spikes.round == 5 ? 1.1 : 1);
     };
     CHECK(judge(spikes, at_least(2.2)).result.pairs == first_look);
+    simulated_device apart; // two are, one on the worker's clock, and one on the parent's
+    apart.submitted = [](simulated_device &t) {
+        t.submission_ms = t.round == 5 ? 1.2 : 1;
+        return t.input * t.input;
+    };
+    apart.claimed = [&apart](double ms) {
+        return apart.round == 5 ? ms / 1.2 : apart.round == 2 ? ms * 1.1 : ms;
+    };
+    CHECK(judge(apart, at_least(2.2)).result.pairs == 7);
     simulated_device liar;        // fast on its own clock alone, by less than is a mismatch
     liar.submission_ms = 3 / 2.6; // 1.93 and 1.27 times what is required of it
     liar.claimed = [](double ms) { return 0.83 * ms; };

@@ -73,7 +73,7 @@ outcome judge(machine &m, double true_ratio, double required)
         ++n;
         for (const early_look &look : early_looks)
             if (look.samples == ratios.size() &&
-                all_above(ratios, required, look.ratio, look.spikes))
+                lie_above(ratios, required, look.ratio, look.spikes))
                 return {true, n};
         if (!is_look(n)) continue;
         decision d = decide(ratios, required);
@@ -84,6 +84,7 @@ outcome judge(machine &m, double true_ratio, double required)
 
 struct rates {
     double passed, pairs;
+    int passed_late = 0; // with more than five pairs
 };
 
 rates trials(const noise &n, double true_over_required, int count, std::uint64_t seed)
@@ -95,9 +96,10 @@ rates trials(const noise &n, double true_over_required, int count, std::uint64_t
         machine m(n, random);
         outcome o = judge(m, required * true_over_required, required);
         r.passed += o.passed;
+        r.passed_late += o.passed && o.pairs > 5;
         r.pairs += o.pairs;
     }
-    return {r.passed / count, r.pairs / count};
+    return {r.passed / count, r.pairs / count, r.passed_late};
 }
 
 constexpr noise symmetric_noises[] = {
@@ -194,13 +196,17 @@ TEST_CASE("the decision turns at the required value")
 
 TEST_CASE("5 % below the required ratio hardly ever passes, 5 % above never fails")
 {
-    // Where one run in ten takes twice as long, both of an early look's two pairs stand three times
-    // above once in 7,500 trials. No GPU that was recorded is so restless.
+    // Where one run in ten takes twice as long, 100 of a million trials pass with two pairs that
+    // stand three times above, 30 with three, one with five and one with seven. No GPU that was
+    // recorded is so restless.
     constexpr double hardly_ever = 0.0005;
     for (const noise &n : symmetric_noises) {
         CAPTURE(n.name);
-        CHECK(trials(n, 0.85, 20000, 11).passed <= hardly_ever);
-        CHECK(trials(n, 0.95, 20000, 12).passed <= hardly_ever);
+        for (double below : {0.85, 0.95}) {
+            const rates r = trials(n, below, 20000, 12);
+            CHECK(r.passed <= hardly_ever);
+            CHECK(r.passed_late == 0);
+        }
         CHECK(trials(n, 1.05, 2000, 13).passed == 1);
         rates far = trials(n, 1.25, 2000, 14);
         CHECK(far.passed == 1);
@@ -211,12 +217,12 @@ TEST_CASE("5 % below the required ratio hardly ever passes, 5 % above never fail
 
 TEST_CASE("all samples must stand above the required value by the margin")
 {
-    CHECK(all_above(std::vector<double>{3, 4, 5}, 2, 1.5));
-    CHECK_FALSE(all_above(std::vector<double>{2.9, 4, 5}, 2, 1.5));
-    CHECK(all_above(std::vector<double>{0.1}, 0, 1.5)); // nothing is required
-    CHECK_FALSE(all_above(std::vector<double>{std::nan("")}, 0, 1.5));
-    CHECK(all_above(std::vector<double>{2.9, 4, 5}, 2, 1.5, 1));
-    CHECK_FALSE(all_above(std::vector<double>{2.9, 4, std::nan("")}, 2, 1.5, 1));
+    CHECK(lie_above(std::vector<double>{3, 4, 5}, 2, 1.5));
+    CHECK_FALSE(lie_above(std::vector<double>{2.9, 4, 5}, 2, 1.5));
+    CHECK(lie_above(std::vector<double>{0.1}, 0, 1.5)); // nothing is required
+    CHECK_FALSE(lie_above(std::vector<double>{std::nan("")}, 0, 1.5));
+    CHECK(lie_above(std::vector<double>{2.9, 4, 5}, 2, 1.5, 1));
+    CHECK_FALSE(lie_above(std::vector<double>{2.9, 4, std::nan("")}, 2, 1.5, 1));
     CHECK(all_below(std::vector<double>{0.1, 2, 1}, 3, 1.5));
     CHECK_FALSE(all_below(std::vector<double>{0.1, 2.1, 1}, 3, 1.5));
     CHECK_FALSE(all_below(std::vector<double>{std::nan("")}, 3, 1.5));
