@@ -116,8 +116,7 @@ public:
         made_sets made;
         if (own != jobs_.end()) {
             auto is_over = [&] { return own->how != progress::begun; };
-            while (!is_over() && make_pages(lock, own->what.wanted.max_bytes)) {
-            }
+            while (!is_over() && make_pages(lock, own->what.wanted.max_bytes)) continue;
             done_.wait(lock, is_over);
             made = std::exchange(own->made, {});
             own->how = progress::done;
@@ -244,8 +243,7 @@ private:
     std::mutex mutex_; // for `how`, `made` and `populated_`
     std::condition_variable done_;
     bool over_ = false;
-    std::uint64_t populated_ =
-        0; // bytes of the input memory, from the first image, that have pages
+    std::uint64_t populated_ = 0; // bytes with pages in the input memory, from the first image on
     std::jthread thread_;
 };
 
