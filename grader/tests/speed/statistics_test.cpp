@@ -199,13 +199,13 @@ TEST_CASE("5 % below the required ratio hardly ever passes, 5 % above never fail
     // Where one run in ten takes twice as long, 100 of a million trials pass with two pairs that
     // stand three times above, 30 with three, one with five and one with seven. No GPU that was
     // recorded is so restless.
-    constexpr double hardly_ever = 0.0005;
     for (const noise &n : symmetric_noises) {
         CAPTURE(n.name);
+        const bool restless = n.spikes >= 0.1;
         for (double below : {0.85, 0.95}) {
             const rates r = trials(n, below, 20000, 12);
-            CHECK(r.passed <= hardly_ever);
-            CHECK(r.passed_late <= 1);
+            CHECK(r.passed <= (restless ? 0.0005 : 0));
+            CHECK(r.passed_late <= (restless ? 1 : 0));
         }
         CHECK(trials(n, 1.05, 2000, 13).passed == 1);
         rates far = trials(n, 1.25, 2000, 14);
@@ -215,7 +215,7 @@ TEST_CASE("5 % below the required ratio hardly ever passes, 5 % above never fail
     CHECK(trials(symmetric_noises[0], 2.1, 2000, 15).pairs == 3);
 }
 
-TEST_CASE("all samples must stand above the required value by the margin")
+TEST_CASE("all samples but the spikes must stand above the required value by the margin")
 {
     CHECK(lie_above(std::vector<double>{3, 4, 5}, 2, 1.5));
     CHECK_FALSE(lie_above(std::vector<double>{2.9, 4, 5}, 2, 1.5));
